@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The one ACK or NAK that a round of a RC QP ends with. Decisions are collected
+ * while packets are executed and go out together, behind the READ and atomic
+ * answers that come before them in PSN order. Owner of the turn only.
+ */
+#ifndef SRN_ACK_H
+#define SRN_ACK_H
+
+#include <linux/types.h>
+
+struct srn_qp;
+
+/** srn_ack_done() - SEND or WRITE packet @psn was executed; @asked: it wants an ACK */
+void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
+
+/** srn_ack_again() - a SEND or WRITE came a second time: say again how far we are */
+void srn_ack_again(struct srn_qp *qp);
+
+/**
+ * srn_ack_nak() - the peer has to send again from the expected PSN on
+ * @syndrome: SRN_SYN_NAK_SEQ, or SRN_SYN_RNR_NAK with its timer
+ *
+ * Once per expected PSN: what else is in flight draws nothing.
+ */
+void srn_ack_nak(struct srn_qp *qp, u8 syndrome);
+
+/** srn_ack_fatal() - the last word of this QP, about the request at @psn */
+void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
+
+/**
+ * srn_ack_expected() - the expected packet is here: no gap any more
+ *
+ * A NAK that has not left yet is withdrawn.
+ * Return: true if the peer is owed an ACK in place of it.
+ */
+bool srn_ack_expected(struct srn_qp *qp);
+
+/** srn_ack_rewound() - the peer went back behind the gap: it deserves a new NAK for it */
+void srn_ack_rewound(struct srn_qp *qp);
+
+/** srn_ack_implied() - an answer with @psn went out, which acknowledges all before it */
+void srn_ack_implied(struct srn_qp *qp, u32 psn);
+
+/** srn_ack_send() - send what is pending */
+void srn_ack_send(struct srn_qp *qp);
+
+#endif

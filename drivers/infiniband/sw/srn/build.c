@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Building packets from the BTH on. */
+#include "build.h"
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+/* Pad and ICRC stand behind linear payloads. */
+#define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
+#define HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear)
+{
+	struct srn_bth *bth;
+	struct sk_buff *skb;
+
+	skb = alloc_skb(HEADROOM + SRN_MAX_HDR_LEN + linear + TRAILER_MAX,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, HEADROOM);
+	bth = skb_put(skb, sizeof(*bth));
+	bth->opcode = opcode;
+	/* MigReq set: the path is the migrated one, as it is without APM. */
+	bth->flags = SRN_BTH_MIGREQ | (flags & SRN_BUILD_SE ? SRN_BTH_SE : 0);
+	bth->pkey = cpu_to_be16(SRN_PKEY_DEFAULT);
+	bth->dqpn = cpu_to_be32(dqpn | (flags & SRN_BUILD_BECN ? SRN_BTH_BECN : 0));
+	bth->apsn = cpu_to_be32(psn | (flags & SRN_BUILD_ACKREQ ? SRN_BTH_ACKREQ : 0));
+	return skb;
+}
+
+void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn)
+{
+	struct srn_deth *deth = skb_put(skb, sizeof(*deth));
+
+	deth->qkey = cpu_to_be32(qkey);
+	deth->sqpn = cpu_to_be32(sqpn);
+}
+
+void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len)
+{
+	struct srn_reth *reth = skb_put(skb, sizeof(*reth));
+
+	reth->va = cpu_to_be64(va);
+	reth->rkey = cpu_to_be32(rkey);
+	reth->len = cpu_to_be32(len);
+}
+
+void srn_build_atomic(struct sk_buff *skb, u64 va, u32 rkey, u64 swap_add, u64 compare)
+{
+	struct srn_atomic_eth *atomic = skb_put(skb, sizeof(*atomic));
+
+	atomic->va = cpu_to_be64(va);
+	atomic->rkey = cpu_to_be32(rkey);
+	atomic->swap_add = cpu_to_be64(swap_add);
+	atomic->compare = cpu_to_be64(compare);
+}
+
+void srn_build_aeth(struct sk_buff *skb, u8 syndrome, u32 msn)
+{
+	struct srn_aeth *aeth = skb_put(skb, sizeof(*aeth));
+
+	aeth->smsn = be32_encode_bits(syndrome, SRN_AETH_SYNDROME) |
+		     be32_encode_bits(msn & SRN_AETH_MSN, SRN_AETH_MSN);
+}
+
+void srn_build_atomic_ack(struct sk_buff *skb, u64 orig)
+{
+	struct srn_atomic_ack_eth *ack = skb_put(skb, sizeof(*ack));
+
+	ack->orig = cpu_to_be64(orig);
+}
+
+void srn_build_imm(struct sk_buff *skb, __be32 imm)
+{
+	struct srn_imm *eth = skb_put(skb, sizeof(*eth));
+
+	eth->data = imm;
+}
+
+void srn_build_ieth(struct sk_buff *skb, u32 rkey)
+{
+	struct srn_ieth *eth = skb_put(skb, sizeof(*eth));
+
+	eth->rkey = cpu_to_be32(rkey);
+}
+
+void *srn_build_payload(struct sk_buff *skb, u32 len)
+{
+	return skb_put(skb, len);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Packets from BTH to payload. The caller appends headers in wire order, then
+ * the payload, and hands the skb to srn_xmit(), which adds pad, ICRC, UDP, IP.
+ */
+#ifndef SRN_BUILD_H
+#define SRN_BUILD_H
+
+#include <linux/skbuff.h>
+#include <rdma/ib_verbs.h>
+
+#include "wire.h"
+
+#define SRN_BUILD_SE		BIT(0)	/* solicited event */
+#define SRN_BUILD_ACKREQ	BIT(1)
+#define SRN_BUILD_BECN		BIT(2)
+
+/* Payload from this many bytes on is referenced, below it is copied: a copy is
+ * cheaper than a page reference and a fragment.
+ */
+#define SRN_REF_MIN		512
+
+/**
+ * srn_build() - a packet with its BTH, room for everything else reserved
+ * @opcode: BTH opcode
+ * @flags: SRN_BUILD_*
+ * @dqpn: destination QP
+ * @psn: PSN
+ * @linear: payload bytes that will be copied in (srn_build_payload())
+ *
+ * BH disabled. NULL without memory: as if the packet had been lost.
+ */
+struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear);
+
+void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn);
+void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len);
+void srn_build_atomic(struct sk_buff *skb, u64 va, u32 rkey, u64 swap_add, u64 compare);
+void srn_build_aeth(struct sk_buff *skb, u8 syndrome, u32 msn);
+void srn_build_atomic_ack(struct sk_buff *skb, u64 orig);
+void srn_build_imm(struct sk_buff *skb, __be32 imm);
+void srn_build_ieth(struct sk_buff *skb, u32 rkey);
+/** srn_build_payload() - @len bytes of linear payload to be filled by the caller */
+void *srn_build_payload(struct sk_buff *skb, u32 len);
+
+#endif

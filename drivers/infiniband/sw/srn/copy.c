@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Walking scatter lists and moving bytes. A range is proven first, element by
+ * element, and holds its references until the last byte has moved.
+ */
+#include "copy.h"
+#include "device.h"
+
+#include <kunit/visibility.h>
+#include <linux/net.h>
+#include <linux/overflow.h>
+
+/* The part of a range that lies in one element. */
+struct piece {
+	struct srn_mem *mem;
+	u64 addr;
+	u32 len;
+};
+
+/* A range, proven and referenced. On the stack, as nothing may be allocated here. */
+struct held {
+	unsigned int num;
+	struct piece pieces[SRN_MAX_SGE];
+};
+
+static void held_put(struct held *r)
+{
+	while (r->num)
+		srn_mem_put(r->pieces[--r->num].mem);
+}
+
+static enum srn_verdict held_add(struct held *r, const struct srn_sgl *sgl,
+				 const struct ib_sge *sge, u64 skip, u32 len, int access)
+{
+	struct piece *p = &r->pieces[r->num];
+	struct ib_sge part = { .length = len, .lkey = sge->lkey };
+	enum srn_verdict v;
+
+	if (check_add_overflow(sge->addr, skip, &part.addr))
+		return SRN_V_LOC_PROT;
+	v = srn_mem_get_local(sgl->dev, sgl->pd, sgl->kernel, &part, access, &p->mem);
+	if (v)
+		return v;
+	p->addr = part.addr;
+	p->len = len;
+	r->num++;
+	return SRN_OK;
+}
+
+/* Proves @len bytes from @offset of the list. On SRN_OK the caller puts @r. */
+static enum srn_verdict held_get(struct held *r, const struct srn_sgl *sgl, u64 offset,
+				 u32 len, int access)
+{
+	const struct ib_sge *sge = sgl->sge, *end = sge + sgl->num;
+	enum srn_verdict v;
+
+	r->num = 0;
+	for (; len && sge < end; sge++) {
+		u32 here;
+
+		if (offset >= sge->length) {	/* also elements of no bytes */
+			offset -= sge->length;
+			continue;
+		}
+		here = min_t(u64, len, sge->length - offset);
+		v = held_add(r, sgl, sge, offset, here, access);
+		if (unlikely(v))
+			goto fail;
+		offset = 0;
+		len -= here;
+	}
+	if (likely(!len))
+		return SRN_OK;
+	v = SRN_V_LOC_LEN;
+fail:
+	held_put(r);
+	return v;
+}
+
+void srn_mem_read(const struct srn_mem *mem, u64 addr, void *to, u32 len)
+{
+	while (len) {
+		u64 here;
+		const void *from = srn_mem_span(mem, addr, &here);
+
+		here = min_t(u64, here, len);
+		memcpy(to, from, here);
+		to += here;
+		addr += here;
+		len -= here;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_read);
+
+static void mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32 len)
+{
+	while (len) {
+		u64 here;
+		void *to = srn_mem_span(mem, addr, &here);
+
+		here = min_t(u64, here, len);
+		memcpy(to, from, here);
+		from += here;
+		addr += here;
+		len -= here;
+	}
+}
+
+void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
+		       unsigned int from, u32 len)
+{
+	while (len) {
+		u64 here;
+		void *to = srn_mem_span(mem, addr, &here);
+
+		here = min_t(u64, here, len);
+		/* The packet's length was proven by the parser. */
+		WARN_ON_ONCE(skb_copy_bits(skb, from, to, here));
+		from += here;
+		addr += here;
+		len -= here;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_write_skb);
+
+enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len)
+{
+	enum srn_verdict v;
+	struct held r;
+	unsigned int i;
+
+	v = held_get(&r, sgl, offset, len, 0);
+	if (v)
+		return v;
+	for (i = 0; i < r.num; i++) {
+		srn_mem_read(r.pieces[i].mem, r.pieces[i].addr, to, r.pieces[i].len);
+		to += r.pieces[i].len;
+	}
+	held_put(&r);
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read);
+
+enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void *from, u32 len)
+{
+	enum srn_verdict v;
+	struct held r;
+	unsigned int i;
+
+	v = held_get(&r, sgl, offset, len, IB_ACCESS_LOCAL_WRITE);
+	if (v)
+		return v;
+	for (i = 0; i < r.num; i++) {
+		mem_write(r.pieces[i].mem, r.pieces[i].addr, from, r.pieces[i].len);
+		from += r.pieces[i].len;
+	}
+	held_put(&r);
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write);
+
+enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct sk_buff *skb,
+				   unsigned int from, u32 len)
+{
+	enum srn_verdict v;
+	struct held r;
+	unsigned int i;
+
+	v = held_get(&r, sgl, offset, len, IB_ACCESS_LOCAL_WRITE);
+	if (v)
+		return v;
+	for (i = 0; i < r.num; i++) {
+		srn_mem_write_skb(r.pieces[i].mem, r.pieces[i].addr, skb, from, r.pieces[i].len);
+		from += r.pieces[i].len;
+	}
+	held_put(&r);
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write_skb);
+
+/* Whether the bytes at @p continue the last fragment, in the same folio: the
+ * reference that fragment has then covers them too.
+ */
+static bool continues(const skb_frag_t *last, const struct folio *folio, const void *p)
+{
+	return page_folio(skb_frag_page(last)) == folio &&
+	       skb_frag_address(last) + skb_frag_size(last) == p;
+}
+
+static enum srn_verdict attach_in_folio(struct sk_buff *skb, struct folio *folio, void *p,
+					u32 len)
+{
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	struct page *page = virt_to_page(p);
+
+	if (shinfo->nr_frags && continues(&shinfo->frags[shinfo->nr_frags - 1], folio, p)) {
+		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], len);
+	} else {
+		if (shinfo->nr_frags == MAX_SKB_FRAGS)
+			return SRN_V_AGAIN;
+		folio_get(folio);
+		skb_fill_page_desc(skb, shinfo->nr_frags, page, offset_in_page(p), len);
+	}
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+	return SRN_OK;
+}
+
+/* Kernel users may post what the slab allocator or the stack holds, which has no
+ * page references of its own. A process has none of that.
+ */
+static bool referable(const struct srn_mem *mem, const void *p)
+{
+	if (mem->type != SRN_MEM_DMA && mem->type != SRN_MEM_FRMR)
+		return true;
+	return virt_addr_valid(p) && sendpage_ok(virt_to_page(p));
+}
+
+static enum srn_verdict attach_piece(struct sk_buff *skb, const struct piece *piece)
+{
+	u64 addr = piece->addr;
+	u32 len = piece->len;
+
+	while (len) {
+		struct folio *folio;
+		enum srn_verdict v;
+		u64 here;
+		void *p = srn_mem_span(piece->mem, addr, &here);
+
+		if (unlikely(!referable(piece->mem, p)))
+			return SRN_V_AGAIN;
+		folio = virt_to_folio(p);
+		here = min_t(u64, here, folio_size(folio) - (p - folio_address(folio)));
+		here = min_t(u64, here, len);
+		v = attach_in_folio(skb, folio, p, here);
+		if (v)
+			return v;
+		addr += here;
+		len -= here;
+	}
+	return SRN_OK;
+}
+
+enum srn_verdict srn_sgl_attach(const struct srn_sgl *sgl, u64 offset, struct sk_buff *skb,
+				u32 len)
+{
+	enum srn_verdict v;
+	struct held r;
+	unsigned int i;
+
+	v = held_get(&r, sgl, offset, len, 0);
+	if (v)
+		return v;
+	for (i = 0; i < r.num && !v; i++)
+		v = attach_piece(skb, &r.pieces[i]);
+	/* The owner of the pages may write them until the packet is gone: who
+	 * needs stable bytes has to copy.
+	 */
+	if (skb_shinfo(skb)->nr_frags)
+		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	held_put(&r);
+	return v;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_attach);

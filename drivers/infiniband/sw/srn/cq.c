@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Completion queues. */
+#include "cq.h"
+#include "device.h"
+#include "stats.h"
+#include "ucontext.h"
+#include "udata.h"
+
+#include <kunit/visibility.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+static_assert(sizeof(struct srn_cqe) == 64);
+static_assert(sizeof(struct srn_cq_page) <= SRN_QUEUE_OFFSET);
+
+static struct srn_cqe *slot_of(struct srn_cqe *cqes, u32 entries, u32 index)
+{
+	return &cqes[index & (entries - 1)];
+}
+
+/* CQEs that wait to be polled. A program's index is believed as far as it harms
+ * nobody: an impossible one gives more than entries, which counts as full.
+ */
+static u32 unconsumed(const struct srn_cq *cq)
+{
+	/* Acquire: the program has read the slots that it gives back. */
+	u32 cons = cq->kernel ? cq->cons : smp_load_acquire(&cq->page->cons);
+
+	return cq->prod - cons;
+}
+
+/* Whether this completion notifies; disarms if so. */
+static bool take_arm(struct srn_cq *cq, bool solicited)
+{
+	u32 arm;
+
+	/* Pairs with the barrier of who arms: store arm, full barrier, load prod. */
+	smp_mb();
+	arm = READ_ONCE(cq->page->arm);
+	if (likely(arm == SRN_CQ_DISARMED))
+		return false;
+	if (arm == SRN_CQ_ARM_SOLICITED && !solicited)
+		return false;
+	return xchg(&cq->page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
+}
+
+/* core_locking.rst: one event handler of a CQ at a time, and no lock held. Who
+ * finds another context in the handler, or is called from it, leaves its event
+ * to that one.
+ */
+static void notify(struct srn_cq *cq)
+{
+	unsigned long flags;
+
+	if (!cq->ibcq.comp_handler)
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->notify_again = true;
+	if (!cq->notifying) {
+		cq->notifying = true;
+		while (cq->notify_again) {
+			cq->notify_again = false;
+			spin_unlock_irqrestore(&cq->lock, flags);
+			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+			spin_lock_irqsave(&cq->lock, flags);
+		}
+		cq->notifying = false;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static void raise_overrun(struct srn_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	srn_count(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN);
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
+/* cq->lock held, there is room. */
+static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *qp)
+{
+	struct srn_cqe *slot = slot_of(cq->cqes, cq->entries, cq->prod);
+
+	*slot = *cqe;
+	if (cq->timestamps)
+		slot->timestamp = ktime_get_ns();
+	if (cq->kernel)
+		cq->qps[cq->prod & (cq->entries - 1)] = qp;
+	cq->prod++;
+	/* Pairs with the acquire in the provider's poll: first the CQE. */
+	smp_store_release(&cq->page->prod, cq->prod);
+}
+
+bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp)
+{
+	bool armed = false, room, was_dead;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	was_dead = cq->overrun;
+	room = !was_dead && unconsumed(cq) < cq->entries;
+	if (likely(room)) {
+		put_cqe(cq, cqe, qp);
+		armed = take_arm(cq, solicited);
+	} else {
+		cq->overrun = true;
+		WRITE_ONCE(cq->page->overrun, 1);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (armed)
+		notify(cq);
+	if (unlikely(!room && !was_dead))
+		raise_overrun(cq);
+	return room;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_post);
+
+void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp)
+{
+	u32 mask = cq->entries - 1, from, to;
+	unsigned long flags;
+
+	if (!cq->kernel)
+		return;
+	/* Move what stays up to the newer end, so that prod need not go back. */
+	spin_lock_irqsave(&cq->lock, flags);
+	for (from = to = cq->prod; from != cq->cons; ) {
+		from--;
+		if (cq->qps[from & mask] == qp)
+			continue;
+		to--;
+		cq->qps[to & mask] = cq->qps[from & mask];
+		cq->cqes[to & mask] = cq->cqes[from & mask];
+	}
+	cq->cons = to;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_forget_qp);
+
+static int wc_flags(u32 flags)
+{
+	return (flags & SRN_WC_GRH ? IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE : 0) |
+	       (flags & SRN_WC_WITH_IMM ? IB_WC_WITH_IMM : 0) |
+	       (flags & SRN_WC_WITH_INV ? IB_WC_WITH_INVALIDATE : 0) |
+	       (flags & SRN_WC_WITH_VLAN ? IB_WC_WITH_VLAN : 0);
+}
+
+static void to_wc(const struct srn_cqe *cqe, struct ib_qp *qp, struct ib_wc *wc)
+{
+	*wc = (struct ib_wc) {
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = cqe->opcode,
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp = qp,
+		.ex.imm_data = cqe->imm,	/* or the key: the same bytes */
+		.src_qp = cqe->src_qp,
+		.wc_flags = wc_flags(cqe->wc_flags),
+		.pkey_index = cqe->pkey_index,
+		.sl = cqe->sl,
+		.port_num = cqe->port_num,
+		.network_hdr_type = cqe->network_hdr_type,
+		.vlan_id = cqe->vlan_id,
+	};
+}
+
+int srn_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	u32 mask = cq->entries - 1;
+	unsigned long flags;
+	int got = 0;
+
+	if (!cq->kernel)	/* programs poll their mapping */
+		return -EOPNOTSUPP;
+	spin_lock_irqsave(&cq->lock, flags);
+	while (got < n && cq->cons != cq->prod) {
+		to_wc(&cq->cqes[cq->cons & mask], cq->qps[cq->cons & mask], &wc[got++]);
+		cq->cons++;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return got;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_poll_cq);
+
+int srn_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	u32 arm = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ? SRN_CQ_ARM_SOLICITED :
+								       SRN_CQ_ARM_NEXT;
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	unsigned long irq;
+	int missed = 0;
+
+	spin_lock_irqsave(&cq->lock, irq);
+	/* A wider request that is pending stays. */
+	if (READ_ONCE(cq->page->arm) != SRN_CQ_ARM_NEXT)
+		WRITE_ONCE(cq->page->arm, arm);
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = unconsumed(cq) != 0;
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return missed;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_req_notify_cq);
+
+static struct ib_ucontext *udata_ucontext(struct ib_udata *udata)
+{
+	return &rdma_udata_to_drv_context(udata, struct srn_ucontext, ibuc)->ibuc;
+}
+
+static int ring_create(struct srn_shmem *mem, struct ib_ucontext *uctx, u32 entries)
+{
+	return srn_shmem_create(mem, uctx, SRN_QUEUE_OFFSET +
+				array_size(entries, sizeof(struct srn_cqe)));
+}
+
+static int init_user(struct srn_cq *cq, struct ib_udata *udata)
+{
+	struct srn_create_cq_resp resp = {};
+	struct srn_create_cq_req req;
+	int err;
+
+	err = srn_udata_in(udata, &req, sizeof(req));
+	if (err)
+		return err;
+	if (req.comp_mask || req.reserved)
+		return -EOPNOTSUPP;
+	err = ring_create(&cq->mem, udata_ucontext(udata), cq->entries);
+	if (err)
+		return err;
+
+	resp.entries = cq->entries;
+	resp.mmap_offset = srn_shmem_offset(&cq->mem);
+	resp.mmap_len = cq->mem.len;
+	err = srn_udata_out(udata, &resp, sizeof(resp));
+	if (err)
+		srn_shmem_destroy(&cq->mem);
+	return err;
+}
+
+static int init_kernel(struct srn_cq *cq)
+{
+	int err;
+
+	cq->kernel = true;
+	cq->qps = kvcalloc(cq->entries, sizeof(*cq->qps), GFP_KERNEL);
+	if (!cq->qps)
+		return -ENOMEM;
+	err = ring_create(&cq->mem, NULL, cq->entries);
+	if (err)
+		kvfree(cq->qps);
+	return err;
+}
+
+static void set_ring(struct srn_cq *cq)
+{
+	cq->page = cq->mem.addr;
+	cq->cqes = cq->mem.addr + SRN_QUEUE_OFFSET;
+}
+
+int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs)
+{
+	struct srn_dev *dev = to_srn_dev(ibcq->device);
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	int err;
+
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > SRN_MAX_CQE ||
+	    attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return -EINVAL;
+	if (!atomic_add_unless(&dev->num_cqs, 1, SRN_MAX_CQ))
+		return -ENOMEM;
+
+	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
+	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->entries = roundup_pow_of_two(attr->cqe);
+	err = attrs ? init_user(cq, &attrs->driver_udata) : init_kernel(cq);
+	if (err) {
+		atomic_dec(&dev->num_cqs);
+		return err;
+	}
+	set_ring(cq);
+	ibcq->cqe = cq->entries;
+	return 0;
+}
+
+int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct srn_cq *cq = to_srn_cq(ibcq);
+
+	srn_shmem_destroy(&cq->mem);
+	kvfree(cq->qps);
+	mutex_destroy(&cq->resize_lock);
+	atomic_dec(&to_srn_dev(ibcq->device)->num_cqs);
+	return 0;
+}
+
+struct new_ring {
+	struct srn_shmem mem;
+	u32 entries;
+	u32 copied;		/* CQEs before this index are there */
+};
+
+static void copy_cqes(const struct srn_cq *cq, struct new_ring *new, u32 to)
+{
+	struct srn_cqe *cqes = new->mem.addr + SRN_QUEUE_OFFSET;
+
+	for (; new->copied != to; new->copied++)
+		*slot_of(cqes, new->entries, new->copied) =
+			*slot_of(cq->cqes, cq->entries, new->copied);
+}
+
+/* Most of the CQEs, with the lock free: up to 256 MiB. What the program consumes
+ * meanwhile may be overwritten below the copy, and does not count any more.
+ */
+static int copy_bulk(struct srn_cq *cq, struct new_ring *new)
+{
+	u32 prod, count;
+
+	spin_lock_irq(&cq->lock);
+	prod = cq->prod;
+	count = unconsumed(cq);
+	spin_unlock_irq(&cq->lock);
+	if (count > cq->entries || count > new->entries)
+		return -EINVAL;
+	new->copied = prod - count;
+	copy_cqes(cq, new, prod);
+	return 0;
+}
+
+/* The rest, and the change to the new ring. */
+static int switch_ring(struct srn_cq *cq, struct new_ring *new)
+{
+	struct srn_cq_page *page = new->mem.addr;
+	u32 count;
+	int err = 0;
+
+	spin_lock_irq(&cq->lock);
+	count = unconsumed(cq);
+	if (count > cq->entries || count > new->entries) {
+		err = -EINVAL;
+		goto unlock;
+	}
+	copy_cqes(cq, new, cq->prod);
+	page->cons = cq->prod - count;
+	page->prod = cq->prod;
+	page->arm = READ_ONCE(cq->page->arm);
+	page->overrun = cq->overrun;
+	swap(cq->mem, new->mem);
+	set_ring(cq);
+	cq->entries = new->entries;
+	cq->ibcq.cqe = new->entries;
+unlock:
+	spin_unlock_irq(&cq->lock);
+	return err;
+}
+
+static int resize(struct srn_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct srn_resize_cq_resp resp = {};
+	struct new_ring new = { .entries = entries };
+	int err;
+
+	err = ring_create(&new.mem, udata_ucontext(udata), entries);
+	if (err)
+		return err;
+	resp.entries = entries;
+	resp.mmap_offset = srn_shmem_offset(&new.mem);
+	resp.mmap_len = new.mem.len;
+	/* Told before the change, after which nothing may fail. */
+	err = copy_bulk(cq, &new) ?: srn_udata_out(udata, &resp, sizeof(resp)) ?:
+	      switch_ring(cq, &new);
+	/* The old ring, or the new one if it was not taken. */
+	srn_shmem_destroy(&new.mem);
+	return err;
+}
+
+int srn_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	int err;
+
+	if (cq->kernel || !udata)
+		return -EOPNOTSUPP;
+	if (cqe < 1 || cqe > SRN_MAX_CQE)
+		return -EINVAL;
+	err = srn_udata_in(udata, NULL, 0);
+	if (err)
+		return err;
+	mutex_lock(&cq->resize_lock);
+	err = resize(cq, roundup_pow_of_two(cqe), udata);
+	mutex_unlock(&cq->resize_lock);
+	return err;
+}

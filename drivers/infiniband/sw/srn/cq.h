@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Completion queues: one ring of struct srn_cqe, consumed by a program through
+ * its mapping or by ib_poll_cq().
+ */
+#ifndef SRN_CQ_H
+#define SRN_CQ_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/srn-abi.h>
+
+#include "shmem.h"
+
+struct srn_cq {
+	struct ib_cq ibcq;
+	struct srn_shmem mem;
+	struct srn_cq_page *page;
+	struct srn_cqe *cqes;
+	struct ib_qp **qps;		/* kernel CQs: wc.qp of each slot */
+	spinlock_t lock;		/* ring below; taken with interrupts off */
+	u32 entries;			/* power of two */
+	u32 prod;
+	u32 cons;			/* kernel CQs; else page->cons */
+	bool kernel;
+	bool timestamps;		/* the program asked for them */
+	bool overrun;
+	/* The event handler runs in one context at a time; see notify(). */
+	bool notifying;
+	bool notify_again;
+	struct mutex resize_lock;	/* one resize at a time */
+};
+
+static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
+{
+	return container_of(cq, struct srn_cq, ibcq);
+}
+
+/* struct srn_cqe.wc_flags: user numbering (the kernel's differs for WITH_INV). */
+#define SRN_WC_GRH		BIT(0)
+#define SRN_WC_WITH_IMM		BIT(1)
+#define SRN_WC_WITH_INV		BIT(3)
+#define SRN_WC_WITH_VLAN	BIT(16)	/* kernel users only */
+
+/**
+ * srn_cq_post() - add a completion and notify if armed
+ * @cq: CQ
+ * @cqe: copied; timestamp is filled here
+ * @solicited: the completion is a solicited one, or an error
+ * @qp: for wc.qp of kernel users
+ *
+ * Any context but hard interrupts; the event handler runs after the lock is dropped.
+ * Return: false when there was no room: the CQ is overrun, an IB_EVENT_CQ_ERR
+ * was raised (once) and the caller moves the QP to the error state.
+ */
+bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp);
+
+/** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */
+void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);
+
+/* ib_device_ops */
+int srn_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs);
+int srn_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
+int srn_resize_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata);
+int srn_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
+int srn_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
+
+#endif

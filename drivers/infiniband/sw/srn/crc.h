@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* CRC-32 (IEEE 802.3, bit-reflected) as fast as this CPU can. */
+#ifndef SRN_CRC_H
+#define SRN_CRC_H
+
+#include <linux/types.h>
+
+/* The candidates. */
+enum srn_crc_impl {
+	SRN_CRC_TABLE,		/* the kernel's crc32_le() */
+	SRN_CRC_FOLD,		/* crc_fold.c */
+	SRN_CRC_CRYPTO,		/* the best "crc32" of the crypto API, SIMD on many CPUs */
+	SRN_CRC_IMPLS,
+};
+
+/**
+ * srn_crc32() - feed bytes into a CRC state
+ * @crc: state; ~0 at the start of a message
+ * @p: bytes, any alignment
+ * @len: how many
+ *
+ * Any context. Return: the new state, not complemented.
+ */
+u32 srn_crc32(u32 crc, const void *p, size_t len);
+
+/**
+ * srn_crc32_by() - same, by a candidate of the caller's choice
+ * @impl: candidate; where it cannot run (short data, no such algorithm) the next
+ *	simpler one does
+ * @crc: state
+ * @p: bytes, any alignment
+ * @len: how many
+ *
+ * For the measurement and for tests.
+ */
+u32 srn_crc32_by(enum srn_crc_impl impl, u32 crc, const void *p, size_t len);
+
+/* The shortest run of bytes that crc_fold.c improves on. */
+#define SRN_CRC_FOLD_MIN	128
+
+/**
+ * srn_crc32_fold() - CRC-32 by shifts and XORs alone
+ * @crc: state
+ * @p: bytes, any alignment
+ * @len: how many, at least SRN_CRC_FOLD_MIN
+ *
+ * Any context. Return: the new state.
+ */
+u32 srn_crc32_fold(u32 crc, const void *p, size_t len);
+
+/**
+ * srn_crc32_init() - measure the candidates and use the fastest from now on
+ *
+ * May sleep. Return: 0 or -errno.
+ */
+int srn_crc32_init(void);
+
+/** srn_crc32_exit() - undoes srn_crc32_init(); nobody may be in srn_crc32() */
+void srn_crc32_exit(void);
+
+#endif

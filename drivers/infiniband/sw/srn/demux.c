@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a parsed packet to the QP that may have it. Nothing is answered here but
+ * dropped: what does not belong to a QP must not be able to harm it.
+ */
+#include "recv.h"
+
+#include <linux/build_bug.h>
+#include <linux/rculist.h>
+#include <net/net_namespace.h>
+
+#include "device.h"
+#include "lookup.h"
+#include "parse.h"
+#include "path.h"
+#include "qp.h"
+#include "stats.h"
+#include "trace.h"
+
+/* Checks return the counter of their refusal. The first counter counts packets
+ * sent, so that its number is free to say that there is nothing to refuse.
+ */
+#define PASS	0
+static_assert(SRN_CNT_SENT_PKTS == PASS);
+
+#define QPN_GSI	1
+
+/* Several devices may own one link-local address (VLANs over one netdev share
+ * the MAC): the one on the netdev that the packet came by has the better claim.
+ */
+static struct srn_dev *find_addressee(struct srn_net *snet, struct sk_buff *skb)
+{
+	struct srn_dev *dev, *found = NULL;
+	struct in6_addr addr;
+
+	srn_pkt_daddr(skb, &addr);
+	list_for_each_entry_rcu(dev, &snet->devs, node) {
+		if (!srn_dev_has_gid(dev, &addr))
+			continue;
+		if (dev->ndev->ifindex == skb->skb_iif)
+			return dev;
+		found = found ?: dev;
+	}
+	return found;
+}
+
+/* Every device has a QP1, so only the address tells whose is meant. */
+static struct srn_qp_link *get_gsi(struct srn_net *snet, struct sk_buff *skb)
+{
+	struct srn_dev *dev = find_addressee(snet, skb);
+	struct srn_qp_link *link;
+
+	if (!dev)
+		return NULL;
+	link = rcu_dereference(dev->gsi);
+	return link && srn_link_get(link) ? link : NULL;
+}
+
+static struct srn_qp_link *get_link(struct srn_net *snet, struct sk_buff *skb)
+{
+	u32 qpn = srn_pkt(skb)->qpn;
+
+	return qpn == QPN_GSI ? get_gsi(snet, skb) : srn_lookup_get(qpn);
+}
+
+/* QPNs are unique over all namespaces; that must not lead from one to another. */
+static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
+{
+	return net_eq(qp->dev->net, snet->net) ? PASS : SRN_CNT_RX_NO_QP;
+}
+
+static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
+{
+	unsigned int svc = srn_opcode_svc(pkt->opcode);
+	bool fits;
+
+	switch (qp->ibqp.qp_type) {
+	case IB_QPT_RC:
+		fits = svc == SRN_SVC_RC;	/* reserved opcodes too: they draw a NAK */
+		break;
+	case IB_QPT_UC:
+		fits = svc == SRN_SVC_UC && srn_opcodes[pkt->opcode].op != SRN_OP_NONE;
+		break;
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		fits = svc == SRN_SVC_UD && srn_opcodes[pkt->opcode].op != SRN_OP_NONE;
+		break;
+	default:
+		fits = false;
+	}
+	return fits ? PASS : SRN_CNT_RX_NO_QP;
+}
+
+/* The table holds the default key with full membership, which matches
+ * both memberships of the peer; RoCE demands no other key.
+ */
+static int check_pkey(const struct srn_pkt *pkt)
+{
+	return (pkt->pkey & 0x7fff) == (SRN_PKEY_DEFAULT & 0x7fff) ? PASS : SRN_CNT_RX_BAD_PKEY;
+}
+
+/* Requests are taken from RTR on, answers only where requests may have gone out. */
+static int check_state(const struct srn_qp *qp, const struct srn_opcode *info)
+{
+	bool answer = info->op != SRN_OP_NONE && !info->is_request;
+
+	/* Pairs with the release in srn_qp_set_state(): the path was set before. */
+	switch (smp_load_acquire(&qp->state)) {
+	case IB_QPS_RTR:
+		return answer ? SRN_CNT_RX_BAD_STATE : PASS;
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		return PASS;
+	default:
+		return SRN_CNT_RX_BAD_STATE;
+	}
+}
+
+/* A connection is between two addresses; a datagram QP is at each of its device's. */
+static int check_address(const struct srn_qp *qp, struct sk_buff *skb)
+{
+	struct in6_addr addr;
+	bool ours;
+
+	if (qp->ibqp.qp_type == IB_QPT_RC || qp->ibqp.qp_type == IB_QPT_UC) {
+		ours = srn_path_from(&qp->path, skb);
+	} else {
+		srn_pkt_daddr(skb, &addr);
+		ours = srn_dev_has_gid(qp->dev, &addr);
+	}
+	return ours ? PASS : SRN_CNT_RX_BAD_ADDR;
+}
+
+static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_buff *skb)
+{
+	const struct srn_opcode *info = srn_pkt_info(skb);
+	const struct srn_pkt *pkt = srn_pkt(skb);
+
+	return check_namespace(qp, snet) ?:
+	       check_service(qp, pkt) ?:
+	       check_pkey(pkt) ?:
+	       check_state(qp, info) ?:
+	       check_address(qp, skb);
+}
+
+/* Congestion notifications are counted; nothing slows down for them yet. */
+static void notify(struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
+{
+	if (!check_namespace(qp, snet))
+		srn_count(qp->dev, SRN_CNT_CNP_RCVD);
+	consume_skb(skb);
+}
+
+/* A packet for no QP, or for one of another namespace, counts where it arrived. */
+static void refuse(struct srn_net *snet, struct srn_qp *qp, struct sk_buff *skb, int counter)
+{
+	struct srn_dev *dev = qp && !check_namespace(qp, snet) ? qp->dev :
+		list_first_or_null_rcu(&snet->devs, struct srn_dev, node);
+
+	if (dev) {
+		srn_count(dev, counter);
+		trace_srn_drop(dev, counter);
+	}
+	kfree_skb(skb);
+}
+
+void srn_demux(struct srn_net *snet, struct sk_buff *skb)
+{
+	struct srn_qp_link *link = get_link(snet, skb);
+	struct srn_qp *qp;
+	int refused;
+
+	if (!link) {
+		refuse(snet, NULL, skb, SRN_CNT_RX_NO_QP);
+		return;
+	}
+	qp = link->qp;
+	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
+		notify(qp, snet, skb);
+		goto put;
+	}
+	refused = check(qp, snet, skb);
+	if (refused)
+		refuse(snet, qp, skb, refused);
+	else
+		srn_qp_rx(qp, skb);
+put:
+	srn_link_put(link);
+}

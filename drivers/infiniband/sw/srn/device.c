@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Links: making an ib_device on a netdev, and taking it down. */
+#include "device.h"
+
+#include <linux/etherdevice.h>
+#include <linux/inetdevice.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+
+#include "recv.h"
+#include "verbs.h"
+#include "wire.h"
+
+/* One netdev, one link: covers the question and the deed. */
+static DEFINE_MUTEX(link_lock);
+
+/* RoCEv2 needs what UDP needs: a netdev that IP runs on. Others, as CAN, get a
+ * clear answer here instead of a link that carries nothing.
+ */
+static bool carries_ip(const struct net_device *ndev)
+{
+	switch (ndev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:
+	case ARPHRD_RAWIP:
+	case ARPHRD_PPP:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum ib_mtu srn_dev_mtu(const struct net_device *ndev)
+{
+	/* IPv6 has the larger header, and a path may use either. */
+	int room = (int)READ_ONCE(ndev->mtu) - (int)sizeof(struct ipv6hdr) -
+		   (int)sizeof(struct udphdr) - (int)SRN_MAX_HDR_LEN - SRN_ICRC_SIZE;
+
+	return ib_mtu_int_to_enum(room);	/* the largest not above, but at least 256 */
+}
+
+bool srn_dev_port_is_up(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev);
+}
+
+void srn_dev_update_port(struct srn_dev *dev)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+	};
+	bool up = srn_dev_port_is_up(dev->ndev);
+
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
+	if (!up)
+		srn_count(dev, SRN_CNT_LINK_DOWNED);
+	event.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
+	ib_dispatch_event(&event);
+}
+
+/* EUI-64 of the MAC; a netdev without one gets a number for the life of the link. */
+static __be64 make_guid(const struct net_device *ndev)
+{
+	__be64 guid = 0;
+
+	if (ndev->addr_len == ETH_ALEN && !is_zero_ether_addr(ndev->dev_addr)) {
+		addrconf_addr_eui48((u8 *)&guid, ndev->dev_addr);
+		return guid;
+	}
+	do {
+		guid = cpu_to_be64(get_random_u64());
+	} while (!guid);
+	return guid;
+}
+
+static void set_attributes(struct srn_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = min_t(int, num_online_cpus(), SRN_MAX_COMP_VECTORS);
+	ibdev->local_dma_lkey = SRN_LOCAL_DMA_LKEY;
+	ibdev->node_guid = make_guid(dev->ndev);
+	strscpy(ibdev->node_desc, "srn", sizeof(ibdev->node_desc));
+
+	/* Programs look for the netdev below their device's parent. The name is
+	 * the user's: without the mark udev would rename it after the parent.
+	 */
+	ibdev->dev.parent = dev->ndev->dev.parent;
+	ib_mark_name_assigned_by_user(ibdev);
+
+	/* Where RDMA devices are private to a namespace, this one belongs to its
+	 * netdev's. In shared mode the core keeps all of them in init_net.
+	 */
+	if (!rdma_dev_access_netns(ibdev, dev->net))
+		write_pnet(&ibdev->coredev.rdma_net, dev->net);
+}
+
+static int init_tables(struct srn_dev *dev)
+{
+	dev->stats = alloc_percpu(struct srn_stats);
+	if (!dev->stats)
+		return -ENOMEM;
+	srn_mem_table_init(&dev->mems);
+	xa_init_flags(&dev->avs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	mutex_init(&dev->gid_lock);
+	return 0;
+}
+
+static void destroy_tables(struct srn_dev *dev)
+{
+	kfree(rcu_dereference_protected(dev->gids, true));
+	mutex_destroy(&dev->gid_lock);
+	WARN_ON_ONCE(!xa_empty(&dev->avs));
+	xa_destroy(&dev->avs);
+	srn_mem_table_destroy(&dev->mems);
+	free_percpu(dev->stats);
+}
+
+/* A device with everything but its registration; srn_dev_put() undoes it. */
+static struct srn_dev *create(struct net_device *ndev, struct net *net)
+{
+	struct srn_dev *dev = ib_alloc_device(srn_dev, ibdev);
+	int err;
+
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	err = init_tables(dev);
+	if (err)
+		goto err_dealloc;
+	dev->net = net;
+	dev->snet = srn_net_get(net);
+	if (IS_ERR(dev->snet)) {
+		err = PTR_ERR(dev->snet);
+		goto err_tables;
+	}
+	dev->ndev = ndev;
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	set_attributes(dev);
+	srn_net_add_dev(dev->snet, dev);
+	ib_set_device_ops(&dev->ibdev, &srn_dev_ops);
+	return dev;
+
+err_tables:
+	destroy_tables(dev);
+err_dealloc:
+	ib_dealloc_device(&dev->ibdev);	/* no ops yet: frees the memory only */
+	return ERR_PTR(err);
+}
+
+void srn_dev_put(struct ib_device *ibdev)
+{
+	struct srn_dev *dev = to_srn_dev(ibdev);
+
+	srn_net_del_dev(dev->snet, dev);	/* waits for packets that saw the device */
+	srn_net_put(dev->snet);
+	destroy_tables(dev);
+	/* Last: the netdev's removal, and with it that of its parent and of its
+	 * namespace, waits for this reference.
+	 */
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+static bool has_link(struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+
+	ibdev = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)SRN_DRIVER_ID);
+	if (ibdev)
+		ib_device_put(ibdev);
+	return ibdev;
+}
+
+/* A netdev that left while its link was being registered sent its notification
+ * too early for us to see. The same holds for its carrier.
+ */
+static int catch_up(struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+	struct srn_dev *dev;
+	bool gone;
+
+	ibdev = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)SRN_DRIVER_ID);
+	if (!ibdev)
+		return 0;	/* removed already, as it should be */
+	dev = to_srn_dev(ibdev);
+
+	rtnl_lock();
+	gone = ndev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(ndev), dev->net);
+	if (!gone)
+		srn_dev_update_port(dev);
+	rtnl_unlock();
+
+	if (!gone) {
+		ib_device_put(ibdev);
+		return 0;
+	}
+	ib_unregister_device_and_put(ibdev);
+	return -ENODEV;
+}
+
+static int add_link(const char *name, struct net_device *ndev, struct net *net)
+{
+	struct srn_dev *dev;
+	int err;
+
+	if (has_link(ndev))
+		return -EEXIST;
+	dev = create(ndev, net);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	dev->port_up = srn_dev_port_is_up(ndev);
+	err = ib_device_set_netdev(&dev->ibdev, ndev, 1);
+	if (!err)
+		err = ib_register_device(&dev->ibdev, name, NULL);
+	if (err) {
+		ib_dealloc_device(&dev->ibdev);
+		return err;
+	}
+	return catch_up(ndev);
+}
+
+/* The namespace that the netdev is in, referenced; NULL where it is on its way out. */
+static struct net *get_netns(const struct net_device *ndev)
+{
+	struct net *net;
+
+	rtnl_lock();
+	net = maybe_get_net(dev_net(ndev));
+	rtnl_unlock();
+	return net;
+}
+
+int srn_dev_add(const char *name, struct net_device *ndev)
+{
+	struct net *net;
+	int err;
+
+	if (!carries_ip(ndev))
+		return -EOPNOTSUPP;
+	net = get_netns(ndev);
+	if (!net)
+		return -ENODEV;
+	mutex_lock(&link_lock);
+	err = add_link(name, ndev, net);
+	mutex_unlock(&link_lock);
+	put_net(net);
+	return err;
+}

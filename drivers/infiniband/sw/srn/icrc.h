@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Invariant CRC of RoCEv2 (annex A17.3.3): CRC-32 over the packet with its
+ * mutable fields set to ones.
+ */
+#ifndef SRN_ICRC_H
+#define SRN_ICRC_H
+
+#include <asm/byteorder.h>
+#include <linux/types.h>
+
+struct sk_buff;
+
+/**
+ * srn_icrc_hdr() - CRC state after the pseudo LRH, IP, UDP and BTH
+ * @ip: IPv4 or IPv6 header, final (lengths, id and addresses included)
+ * @udp_bth: UDP header followed by the BTH, contiguous
+ * @is_v6: which IP version @ip is
+ *
+ * Masks what routers may change: IPv4 TOS, TTL and checksum; IPv6 traffic
+ * class, flow label and hop limit; the UDP checksum; BTH byte 4.
+ * The IPv4 header must have no options. Any context. Return: the state.
+ */
+u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6);
+
+/**
+ * srn_icrc_update() - feed bytes into a CRC state
+ * @crc: state
+ * @p: bytes, any alignment
+ * @len: how many
+ *
+ * Any context. Return: the new state.
+ */
+u32 srn_icrc_update(u32 crc, const void *p, size_t len);
+
+/**
+ * srn_icrc_skb() - feed a part of a packet into a CRC state
+ * @crc: state
+ * @skb: linear data, page frags and frag list are all walked
+ * @offset: first byte, from skb->data
+ * @len: how many, at most what lies behind @offset
+ *
+ * Does not allocate. Any context. Return: the new state.
+ */
+u32 srn_icrc_skb(u32 crc, const struct sk_buff *skb, unsigned int offset, unsigned int len);
+
+/**
+ * srn_icrc_final() - what the trailer carries
+ * @crc: state after the last byte of payload and pad
+ */
+static inline __le32 srn_icrc_final(u32 crc)
+{
+	return cpu_to_le32(~crc);
+}
+
+/**
+ * srn_icrc_init() - choose the fastest CRC-32 of this CPU by a short measurement
+ *
+ * The functions above work before it, more slowly. May sleep. Return: 0 or -errno.
+ */
+int srn_icrc_init(void);
+
+/** srn_icrc_exit() - undoes srn_icrc_init(); nothing above may run or be called later */
+void srn_icrc_exit(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a device promises, and why not more. Programs create objects at the
+ * advertised limits (libfabric does), so each of these can really be allocated.
+ */
+#ifndef SRN_LIMITS_H
+#define SRN_LIMITS_H
+
+#include <linux/sizes.h>
+
+#define SRN_MAX_SGE		32	/* what rxe has; fits a 1 KiB WQE */
+#define SRN_MAX_INLINE		512	/* the room that 32 SGEs take anyway */
+#define SRN_MAX_QP_WR		16384	/* 16 MiB of SQ at 1 KiB a WQE */
+#define SRN_MAX_SRQ_WR		32768
+#define SRN_MAX_CQE		(1 << 22)	/* 256 MiB of CQEs */
+#define SRN_MAX_QP		65536
+#define SRN_MAX_CQ		65536
+#define SRN_MAX_SRQ		65536
+#define SRN_MAX_PD		65536
+#define SRN_MAX_AH		65536
+#define SRN_MAX_MR		((1 << 20) - 1)	/* key indices, shared with windows */
+#define SRN_MAX_MW		((1 << 20) - 1)
+#define SRN_MAX_FRMR_PAGES	512	/* 2 MiB per fast registration */
+#define SRN_MAX_RD_ATOMIC	128
+#define SRN_MAX_MSG_SIZE	(1u << 31)	/* IBTA: 2^31 bytes */
+#define SRN_MAX_COMP_VECTORS	64
+
+/* PSNs in flight per QP. 512 packets of 4 KiB are 2 MiB: more than a veth's
+ * backlog takes at once only where the receiver does not keep up.
+ */
+#define SRN_WINDOW		256
+/* Packets a QP may hold unprocessed; more is dropped as the network would. */
+#define SRN_RXQ_MAX		2048
+/* Packets (in either direction) in one turn of a QP before it yields its CPU. */
+#define SRN_RUN_BUDGET		64
+/* Below this many PSNs in flight the doorbell is wanted for each post. */
+#define SRN_DB_INFLIGHT		16
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module: what it starts, in which order, and how all of it ends. */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device.h"
+#include "icrc.h"
+#include "lookup.h"
+#include "recv.h"
+#include "sched.h"
+#include "verbs.h"
+
+static struct rdma_link_ops link_ops = {
+	.type = "srn",
+	.newlink = srn_dev_add,
+};
+
+static int __init srn_init(void)
+{
+	int err;
+
+	err = srn_icrc_init();
+	if (err)
+		return err;
+	srn_lookup_init();
+	err = srn_sched_init();
+	if (err)
+		goto err_lookup;
+	err = srn_recv_init();
+	if (err)
+		goto err_sched;
+	err = srn_netdev_init();
+	if (err)
+		goto err_recv;
+	rdma_link_register(&link_ops);
+	return 0;
+
+err_recv:
+	srn_recv_exit();
+err_sched:
+	srn_sched_exit();
+err_lookup:
+	srn_lookup_exit();
+	srn_icrc_exit();
+	return err;
+}
+
+static void __exit srn_exit(void)
+{
+	/* No new links, then no links: ib_unregister_driver() also waits for
+	 * removals that others began. What remains can find no device.
+	 */
+	rdma_link_unregister(&link_ops);
+	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
+	srn_netdev_exit();
+	srn_recv_exit();
+	srn_sched_exit();
+	srn_lookup_exit();
+	srn_icrc_exit();
+	rcu_barrier();	/* call_rcu() functions of ours are in this module */
+}
+
+module_init(srn_init);
+module_exit(srn_exit);
+
+MODULE_DESCRIPTION("Soft RNIC: RoCEv2 in software");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(SRN_VERSION);
+MODULE_ALIAS_RDMA_LINK("srn");

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The key table: finding what a key names, proving an access, and taking a key
+ * away while packets use it.
+ *
+ * An access takes a reference, then looks at the state. Who invalidates sets the
+ * state, then waits until the references are gone. Both have a full barrier
+ * between their two steps, so that either the access sees the new state or the
+ * invalidation sees the reference.
+ */
+#include "device.h"
+#include "mem.h"
+
+#include <kunit/visibility.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+
+#define KEY_INDEX(key)	((key) >> 8)
+
+void srn_mem_init(struct srn_mem *mem, struct srn_dev *dev, struct ib_pd *pd,
+		  enum srn_mem_type type)
+{
+	mem->dev = dev;
+	mem->pd = pd;
+	mem->type = type;
+	mem->state = SRN_MEM_INVALID;
+	refcount_set(&mem->refs, 1);
+	init_completion(&mem->released);
+	spin_lock_init(&mem->lock);
+	atomic_set(&mem->windows, 0);
+	INIT_LIST_HEAD(&mem->bound);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_init);
+
+void srn_mem_table_init(struct srn_mem_table *t)
+{
+	xa_init_flags(&t->mems, XA_FLAGS_ALLOC);
+	t->next = 1;
+	spin_lock_init(&t->bind_lock);
+	INIT_LIST_HEAD(&t->bound);
+
+	srn_mem_init(&t->dma, NULL, NULL, SRN_MEM_DMA);
+	t->dma.permanent = true;
+	t->dma.key = SRN_LOCAL_DMA_LKEY;
+	t->dma.state = SRN_MEM_VALID;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_table_init);
+
+void srn_mem_table_destroy(struct srn_mem_table *t)
+{
+	WARN_ON(!xa_empty(&t->mems));
+	xa_destroy(&t->mems);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_table_destroy);
+
+int srn_mem_insert(struct srn_mem *mem)
+{
+	struct srn_mem_table *t = &mem->dev->mems;
+	u32 index;
+	int err;
+
+	/* Cyclic: a key that was given back names nothing for long. */
+	err = xa_alloc_cyclic(&t->mems, &index, mem, XA_LIMIT(1, SRN_MAX_MR), &t->next,
+			      GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY ? -ENOMEM : err;
+	mem->key = index << 8 | get_random_u8();
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_insert);
+
+void srn_mem_set_state(struct srn_mem *mem, enum srn_mem_state state)
+{
+	/* Pairs with the acquire in get_valid(): bounds and rights before validity. */
+	smp_store_release(&mem->state, state);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_set_state);
+
+void srn_mem_quiesce(struct srn_mem *mem, enum srn_mem_state state)
+{
+	WRITE_ONCE(mem->state, state);
+	/* Pairs with the barrier in get_valid(). */
+	smp_mb();
+	while (refcount_read(&mem->refs) > 1)
+		cpu_relax();
+	/* What the last access read is read before what the caller writes now. */
+	smp_acquire__after_ctrl_dep();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_quiesce);
+
+void srn_mem_remove(struct srn_mem *mem)
+{
+	/* A find that raced, without a reference, must see the state under its lock. */
+	spin_lock_bh(&mem->lock);
+	srn_mem_set_state(mem, SRN_MEM_INVALID);
+	spin_unlock_bh(&mem->lock);
+
+	xa_erase(&mem->dev->mems.mems, KEY_INDEX(mem->key));
+	srn_mem_put(mem);
+	wait_for_completion(&mem->released);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_remove);
+
+struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key)
+{
+	return xa_load(&dev->mems.mems, KEY_INDEX(key));
+}
+
+/* A reference to what @key names if it is valid now, else NULL. */
+static struct srn_mem *get_valid(struct srn_dev *dev, struct ib_pd *pd, u32 key)
+{
+	struct srn_mem *mem;
+
+	rcu_read_lock();
+	mem = xa_load(&dev->mems.mems, KEY_INDEX(key));
+	if (!mem || !refcount_inc_not_zero(&mem->refs)) {
+		rcu_read_unlock();
+		return NULL;
+	}
+	rcu_read_unlock();
+
+	/* Pairs with the barrier in srn_mem_quiesce(). */
+	smp_mb__after_atomic();
+	/* Pairs with the release in srn_mem_set_state(). */
+	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID &&
+		   mem->key == key && mem->pd == pd))
+		return mem;
+	srn_mem_put(mem);
+	return NULL;
+}
+
+static bool covers(const struct srn_mem *mem, u64 addr, u64 len)
+{
+	const struct srn_mem_map *map = &mem->map;
+
+	return addr >= map->iova && len <= map->length &&
+	       addr - map->iova <= map->length - len;
+}
+
+enum srn_verdict srn_mem_get_local(struct srn_dev *dev, struct ib_pd *pd, bool kernel,
+				   const struct ib_sge *sge, int access, struct srn_mem **res)
+{
+	struct srn_mem *mem;
+
+	if (kernel && sge->lkey == SRN_LOCAL_DMA_LKEY) {
+		*res = &dev->mems.dma;
+		return SRN_OK;
+	}
+
+	mem = get_valid(dev, pd, sge->lkey);
+	if (unlikely(!mem))
+		return SRN_V_LOC_PROT;
+	if (unlikely(mem->type == SRN_MEM_MW || (mem->access & access) != access ||
+		     !covers(mem, sge->addr, sge->length))) {
+		srn_mem_put(mem);
+		return SRN_V_LOC_PROT;
+	}
+	*res = mem;
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_local);
+
+enum srn_verdict srn_mem_get_remote(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
+				    u64 addr, u64 len, int access, struct srn_mem **res)
+{
+	struct srn_mem *mem = get_valid(dev, pd, rkey);
+
+	if (unlikely(!mem))
+		return SRN_V_REM_ACCESS;
+	if (unlikely((mem->access & access) != access || !covers(mem, addr, len)))
+		goto refuse;
+	/* C10-72: a window of type 2 is for the QP it was bound on. */
+	if (mem->type == SRN_MEM_MW && mem->mw_type == IB_MW_TYPE_2 && mem->qpn != qpn)
+		goto refuse;
+	*res = mem;
+	return SRN_OK;
+
+refuse:
+	srn_mem_put(mem);
+	return SRN_V_REM_ACCESS;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_remote);
+
+struct page *srn_mem_page(const struct srn_mem *mem, u64 addr, unsigned int *off)
+{
+	u64 len;
+	void *p = srn_mem_span(mem, addr, &len);
+
+	*off = offset_in_page(p);
+	return virt_to_page(p);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_page);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory behind keys: user MRs, fast-registration MRs, DMA MRs and windows.
+ * Every access goes key -> srn_mem_get_*() (rights, bounds, PD proven, reference
+ * taken) -> copy.h -> srn_mem_put(). References are held within one turn of a
+ * QP, never across packets, so that deregistration waits for nobody else.
+ */
+#ifndef SRN_MEM_H
+#define SRN_MEM_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "verdict.h"
+
+struct srn_dev;
+
+enum srn_mem_type {
+	SRN_MEM_USER,		/* pinned pages of a process */
+	SRN_MEM_DMA,		/* all kernel addresses */
+	SRN_MEM_FRMR,		/* page list set by map_mr_sg, validated by REG_MR */
+	SRN_MEM_MW,		/* window on a USER or FRMR mem */
+};
+
+enum srn_mem_state {
+	SRN_MEM_INVALID,	/* key names nothing now */
+	SRN_MEM_FREE,		/* FRMR or MW 2 that may be bound */
+	SRN_MEM_VALID,
+};
+
+/* Where the bytes are. All blocks have 1 << block_shift bytes that follow each
+ * other in the kernel's address space; byte n of the region is byte n + offset
+ * of the blocks. (Devices without a DMA device exist on kernels without highmem
+ * only, so that each page has a kernel address.)
+ */
+struct srn_mem_map {
+	u64 iova;			/* address of byte 0 for the key's user */
+	u64 length;
+	u64 offset;
+	u32 nblocks;
+	u8 block_shift;
+	void **blocks;
+};
+
+struct srn_mem {
+	struct srn_dev *dev;
+	struct ib_pd *pd;
+	enum srn_mem_type type;
+	enum srn_mem_state state;	/* store release, load acquire: guards the next fields */
+	u32 key;			/* index << 8 | key byte; lkey == rkey */
+	int access;			/* IB_ACCESS_* */
+	bool permanent;			/* the local DMA lkey: not counted */
+	struct srn_mem_map map;		/* of a window: iova and length only */
+	refcount_t refs;
+	struct completion released;
+	struct rcu_head rcu;
+	spinlock_t lock;		/* state changes of MRs; BH disabled */
+	atomic_t windows;		/* windows bound on this MR */
+	struct ib_umem *umem;		/* USER */
+	/* FRMR: what map_mr_sg made, until REG_MR takes it. The region it replaces
+	 * may still be valid then: rdma_rw maps before the LOCAL_INV ran.
+	 */
+	struct srn_mem_map next;
+	bool mapped;			/* @next is newer than @map */
+	u32 max_blocks;
+	/* Window only, under the table's bind_lock. */
+	struct srn_mem *parent;		/* holds a count in parent->windows */
+	u32 qpn;			/* type 2: the QP it is bound on */
+	enum ib_mw_type mw_type;
+	struct list_head bound;		/* type 2: in srn_mem_table.bound */
+};
+
+struct srn_mr {
+	struct ib_mr ibmr;
+	struct srn_mem mem;
+};
+
+struct srn_mw {
+	struct ib_mw ibmw;
+	struct srn_mem *mem;		/* own allocation: ib_core frees ib_mw itself */
+};
+
+/* Key table of a device: xarray index = key >> 8. Embedded in struct srn_dev. */
+struct srn_mem_table {
+	struct xarray mems;
+	u32 next;			/* xa_alloc_cyclic */
+	spinlock_t bind_lock;		/* windows: state, bounds, parent; taken before srn_mem.lock */
+	struct list_head bound;		/* windows of type 2 that are bound */
+	struct srn_mem dma;		/* what the local DMA lkey names */
+};
+
+void srn_mem_table_init(struct srn_mem_table *t);
+void srn_mem_table_destroy(struct srn_mem_table *t);
+
+/* For mr.c and mw.c. A mem is made with its fields set and not yet valid. */
+
+/** srn_mem_init() - before the first use of a zeroed mem: one reference, no key, not valid */
+void srn_mem_init(struct srn_mem *mem, struct srn_dev *dev, struct ib_pd *pd,
+		  enum srn_mem_type type);
+/** srn_mem_insert() - give a key; the creator's reference is the table's. Sleeps. 0 or -errno */
+int srn_mem_insert(struct srn_mem *mem);
+/** srn_mem_remove() - take the key away and wait until the last access ended. May sleep. */
+void srn_mem_remove(struct srn_mem *mem);
+/** srn_mem_set_state() - with release semantics: what the state guards is set before */
+void srn_mem_set_state(struct srn_mem *mem, enum srn_mem_state state);
+/**
+ * srn_mem_quiesce() - leave the valid state and wait for accesses on other CPUs
+ *
+ * Any context, also under @mem's lock: those who hold a reference run with BH
+ * disabled, wait for nothing and end soon. The caller holds none itself.
+ */
+void srn_mem_quiesce(struct srn_mem *mem, enum srn_mem_state state);
+/** srn_mem_find() - by index, whatever its state; RCU read side, no reference */
+struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key);
+
+/**
+ * srn_mem_get_local() - prove and reference what an SGE names
+ * @dev: device
+ * @pd: PD of the QP
+ * @kernel: the QP belongs to the kernel (may use the local DMA lkey)
+ * @sge: address, length and lkey
+ * @access: 0 to read, IB_ACCESS_LOCAL_WRITE to write
+ * @mem: set on SRN_OK
+ *
+ * BH disabled. SRN_OK or SRN_V_LOC_PROT. The caller puts @mem.
+ */
+enum srn_verdict srn_mem_get_local(struct srn_dev *dev, struct ib_pd *pd, bool kernel,
+				   const struct ib_sge *sge, int access, struct srn_mem **mem);
+
+/**
+ * srn_mem_get_remote() - prove and reference what a RETH or AtomicETH names
+ * @qpn: the local QP (windows of type 2 are bound to one)
+ * @access: IB_ACCESS_REMOTE_{READ,WRITE,ATOMIC}
+ *
+ * A window is checked by its own bounds and rights; @mem then leads to the
+ * memory of the MR below it. @len 0 proves nothing and must not be asked. BH disabled.
+ * SRN_OK or SRN_V_REM_ACCESS. The caller puts @mem.
+ */
+enum srn_verdict srn_mem_get_remote(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
+				    u64 addr, u64 len, int access, struct srn_mem **mem);
+
+static inline void srn_mem_put(struct srn_mem *mem)
+{
+	if (!mem->permanent && refcount_dec_and_test(&mem->refs))
+		complete(&mem->released);
+}
+
+/**
+ * srn_mem_page() - the page behind an address
+ * @mem: a referenced mem, @addr within its bounds
+ * @addr: address as the key's user names it
+ * @off: set to the offset in the page
+ *
+ * Return: the page; bytes up to the end of that page may be used.
+ */
+struct page *srn_mem_page(const struct srn_mem *mem, u64 addr, unsigned int *off);
+
+/**
+ * srn_mem_span() - kernel address of a byte
+ * @mem: a referenced mem, @addr within its bounds
+ * @addr: address as the key's user names it
+ * @len: set to the number of bytes that follow without a break
+ */
+static inline void *srn_mem_span(const struct srn_mem *mem, u64 addr, u64 *len)
+{
+	const struct srn_mem_map *map;
+	u64 pos, in_block;
+
+	if (mem->type == SRN_MEM_DMA) {
+		*len = U64_MAX;
+		return (void *)(uintptr_t)addr;
+	}
+	/* A window names the bytes of its MR by the MR's own addresses. */
+	map = mem->type == SRN_MEM_MW ? &mem->parent->map : &mem->map;
+	pos = addr - map->iova + map->offset;
+	in_block = pos & (BIT_ULL(map->block_shift) - 1);
+	*len = BIT_ULL(map->block_shift) - in_block;
+	return map->blocks[pos >> map->block_shift] + in_block;
+}
+
+/* Local operations of the requester (BH disabled, no mem reference held by the caller). */
+enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct ib_mr *mr,
+				  u32 key, int access);
+/* LOCAL_INV (remote = false) and SEND with invalidate (remote = true). */
+enum srn_verdict srn_mem_invalidate(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
+				    bool remote);
+
+struct srn_mw_bind {
+	u64 addr;
+	u64 length;		/* 0 unbinds (type 1) */
+	u32 mr_lkey;
+	u32 mw_rkey;
+	u32 new_rkey;
+	int access;
+};
+
+enum srn_verdict srn_mem_bind(struct srn_dev *dev, struct ib_pd *pd, u32 qpn,
+			      const struct srn_mw_bind *bind);
+/* Windows of type 2 die with their QP. Process context. */
+void srn_mem_unbind_qp(struct srn_dev *dev, u32 qpn);
+
+/* ib_device_ops: mr.c */
+struct ib_mr *srn_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *srn_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access,
+			      struct ib_udata *udata);
+struct ib_mr *srn_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *pd, struct ib_udata *udata);
+struct ib_mr *srn_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
+int srn_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents, unsigned int *offset);
+int srn_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+/* mw.c */
+int srn_alloc_mw(struct ib_mw *mw, struct ib_udata *udata);
+int srn_dealloc_mw(struct ib_mw *mw);
+
+/* ib_device.local_dma_lkey: index 0, never handed out by the table. */
+#define SRN_LOCAL_DMA_LKEY	0x5a
+
+#endif

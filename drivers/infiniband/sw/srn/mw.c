@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory windows, and the invalidation of keys. A window has rights and bounds
+ * of its own on a part of an MR; while it is bound the MR may not go away or
+ * change. Type 1 is bound again and again by anyone of its PD; type 2 (2B)
+ * belongs to the QP it was bound on until it is invalidated.
+ */
+#include "device.h"
+#include "mem.h"
+#include "udata.h"
+
+#include <kunit/visibility.h>
+#include <linux/slab.h>
+
+/* Not IB_ZERO_BASED: not promised (IB_DEVICE_MEM_WINDOW_TYPE_2B without it). */
+#define MW_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+			 IB_ACCESS_REMOTE_ATOMIC)
+
+static struct srn_mw *to_srn_mw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct srn_mw, ibmw);
+}
+
+int srn_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct srn_dev *dev = to_srn_dev(ibmw->device);
+	struct srn_mem *mem;
+	int err;
+
+	err = srn_udata_in(udata, NULL, 0);
+	if (err)
+		return err;
+	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
+		return -EINVAL;
+
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	if (!mem)
+		return -ENOMEM;
+	srn_mem_init(mem, dev, ibmw->pd, SRN_MEM_MW);
+	mem->mw_type = ibmw->type;
+	err = srn_mem_insert(mem);
+	if (err) {
+		kfree(mem);
+		return err;
+	}
+	ibmw->rkey = mem->key;
+	to_srn_mw(ibmw)->mem = mem;
+	srn_mem_set_state(mem, SRN_MEM_FREE);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_alloc_mw);
+
+/* bind_lock held. After it no access through the window goes on. */
+static void unbind(struct srn_mem *mw, enum srn_mem_state state)
+{
+	srn_mem_quiesce(mw, state);
+	list_del_init(&mw->bound);
+	if (mw->parent)
+		atomic_dec(&mw->parent->windows);
+	mw->parent = NULL;
+}
+
+int srn_dealloc_mw(struct ib_mw *ibmw)
+{
+	struct srn_mem *mem = to_srn_mw(ibmw)->mem;
+	struct srn_mem_table *t = &mem->dev->mems;
+
+	spin_lock_bh(&t->bind_lock);
+	unbind(mem, SRN_MEM_INVALID);
+	spin_unlock_bh(&t->bind_lock);
+
+	srn_mem_remove(mem);
+	kfree_rcu(mem, rcu);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_dealloc_mw);
+
+/* Counts a window on the MR, which keeps it as it is; NULL if it may not be bound. */
+static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
+				  const struct srn_mw_bind *bind)
+{
+	struct srn_mem *mr = srn_mem_find(dev, bind->mr_lkey);
+	const struct srn_mem_map *map;
+	bool ok;
+
+	if (!mr || (mr->type != SRN_MEM_USER && mr->type != SRN_MEM_FRMR))
+		return NULL;
+	map = &mr->map;
+	spin_lock(&mr->lock);
+	ok = mr->state == SRN_MEM_VALID && mr->key == bind->mr_lkey && mr->pd == pd &&
+	     /* C10-73 and o10-36: windows are allowed, and addresses are the MR's. */
+	     (mr->access & IB_ACCESS_MW_BIND) && !(mr->access & IB_ZERO_BASED) &&
+	     /* C10-74: no writing through a window to what may not be written. */
+	     (!(bind->access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) ||
+	      (mr->access & IB_ACCESS_LOCAL_WRITE)) &&
+	     /* C10-75 */
+	     bind->addr >= map->iova && bind->length <= map->length &&
+	     bind->addr - map->iova <= map->length - bind->length;
+	if (ok)
+		atomic_inc(&mr->windows);
+	spin_unlock(&mr->lock);
+	return ok ? mr : NULL;
+}
+
+/* bind_lock held: what the window itself must fulfil. */
+static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct srn_mw_bind *bind)
+{
+	if (!mw || mw->type != SRN_MEM_MW || mw->key != bind->mw_rkey || mw->pd != pd)
+		return false;
+	if ((bind->new_rkey ^ mw->key) >> 8 || bind->access & ~MW_ACCESS)
+		return false;
+	if (mw->mw_type == IB_MW_TYPE_1)
+		return mw->state == SRN_MEM_FREE || mw->state == SRN_MEM_VALID;
+	/* Type 2 is invalidated, not bound again, and not by binding no bytes. */
+	return mw->state == SRN_MEM_FREE && bind->length;
+}
+
+/* bind_lock held, the window is free. @mr is counted. */
+static void do_bind(struct srn_mem_table *t, struct srn_mem *mw, struct srn_mem *mr, u32 qpn,
+		    const struct srn_mw_bind *bind)
+{
+	mw->key = bind->new_rkey;
+	if (!mr)
+		return;
+	mw->parent = mr;
+	mw->map.iova = bind->addr;
+	mw->map.length = bind->length;
+	mw->access = bind->access;
+	mw->qpn = qpn;
+	if (mw->mw_type == IB_MW_TYPE_2)
+		list_add(&mw->bound, &t->bound);
+	srn_mem_set_state(mw, SRN_MEM_VALID);
+}
+
+enum srn_verdict srn_mem_bind(struct srn_dev *dev, struct ib_pd *pd, u32 qpn,
+			      const struct srn_mw_bind *bind)
+{
+	struct srn_mem_table *t = &dev->mems;
+	enum srn_verdict v = SRN_V_MW_BIND;
+	struct srn_mem *mw, *mr = NULL;
+
+	rcu_read_lock();
+	spin_lock_bh(&t->bind_lock);
+	mw = srn_mem_find(dev, bind->mw_rkey);
+	if (!may_bind(mw, pd, bind))
+		goto unlock;
+	if (bind->length) {
+		mr = parent_get(dev, pd, bind);
+		if (!mr)
+			goto unlock;
+	}
+	unbind(mw, SRN_MEM_FREE);
+	do_bind(t, mw, mr, qpn, bind);
+	v = SRN_OK;
+unlock:
+	spin_unlock_bh(&t->bind_lock);
+	rcu_read_unlock();
+	return v;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_bind);
+
+static bool invalidate_mw(struct srn_dev *dev, struct srn_mem *mw, struct ib_pd *pd, u32 qpn,
+			  u32 rkey)
+{
+	bool ok;
+
+	spin_lock_bh(&dev->mems.bind_lock);
+	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == pd &&
+	     mw->mw_type == IB_MW_TYPE_2 && mw->qpn == qpn;
+	if (ok)
+		unbind(mw, SRN_MEM_FREE);
+	spin_unlock_bh(&dev->mems.bind_lock);
+	return ok;
+}
+
+static bool invalidate_mr(struct srn_mem *mr, struct ib_pd *pd, u32 rkey, bool remote)
+{
+	bool ok;
+
+	spin_lock_bh(&mr->lock);
+	ok = mr->state == SRN_MEM_VALID && mr->key == rkey && mr->pd == pd &&
+	     !atomic_read(&mr->windows);
+	/* o10-37: a peer may invalidate what it may access, nothing else. */
+	if (remote && !(mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE |
+				      IB_ACCESS_REMOTE_ATOMIC)))
+		ok = false;
+	if (ok)
+		srn_mem_quiesce(mr, SRN_MEM_FREE);
+	spin_unlock_bh(&mr->lock);
+	return ok;
+}
+
+enum srn_verdict srn_mem_invalidate(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
+				    bool remote)
+{
+	struct srn_mem *mem;
+	bool ok = false;
+
+	rcu_read_lock();
+	mem = srn_mem_find(dev, rkey);
+	if (mem && mem->type == SRN_MEM_MW)
+		ok = invalidate_mw(dev, mem, pd, qpn, rkey);
+	else if (mem && mem->type == SRN_MEM_FRMR)
+		ok = invalidate_mr(mem, pd, rkey, remote);
+	rcu_read_unlock();
+	if (ok)
+		return SRN_OK;
+	return remote ? SRN_V_REM_ACCESS : SRN_V_MW_BIND;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_invalidate);
+
+void srn_mem_unbind_qp(struct srn_dev *dev, u32 qpn)
+{
+	struct srn_mem_table *t = &dev->mems;
+	struct srn_mem *mw, *tmp;
+
+	spin_lock_bh(&t->bind_lock);
+	list_for_each_entry_safe(mw, tmp, &t->bound, bound) {
+		if (mw->qpn == qpn)
+			unbind(mw, SRN_MEM_FREE);
+	}
+	spin_unlock_bh(&t->bind_lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_unbind_qp);

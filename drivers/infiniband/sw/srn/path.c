@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Address vectors to routes. A route is cached per CPU and looked up again when
+ * the stack says that it has changed.
+ */
+#include "path.h"
+
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
+#include <rdma/ib_cache.h>
+
+#include "device.h"
+#include "recv.h"
+#include "wire.h"
+
+/* "Unset" in most programs, and 0 would not leave this host. */
+#define DEFAULT_TTL	64
+
+static bool is_v4(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid);
+}
+
+static __be32 v4_of(const union ib_gid *gid)
+{
+	return ((const struct in6_addr *)gid)->s6_addr32[3];
+}
+
+static int set_addresses(struct srn_path *path, const union ib_gid *sgid,
+			 const union ib_gid *dgid)
+{
+	if (rdma_is_zero_gid(sgid) || rdma_is_zero_gid(dgid))
+		return -EINVAL;
+	if (is_v4(sgid) != is_v4(dgid))
+		return -EINVAL;	/* no packet has addresses of both families */
+
+	path->is_v6 = !is_v4(sgid);
+	if (path->is_v6) {
+		memcpy(&path->v6.saddr, sgid, sizeof(path->v6.saddr));
+		memcpy(&path->v6.daddr, dgid, sizeof(path->v6.daddr));
+	} else {
+		path->v4.saddr = v4_of(sgid);
+		path->v4.daddr = v4_of(dgid);
+	}
+	return 0;
+}
+
+/* The netdev that owns the source address; it may be an upper of the device's. */
+static int set_oif(struct srn_path *path, const struct ib_gid_attr *sgid)
+{
+	struct net_device *ndev;
+	int err = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	if (IS_ERR(ndev))
+		err = -EINVAL;	/* the address has just gone */
+	else
+		path->oif = ndev->ifindex;
+	rcu_read_unlock();
+	return err;
+}
+
+int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
+		  u16 sport, gfp_t gfp)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	int err;
+
+	/* RoCEv2 has no other addresses than those of the GRH. */
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !grh->sgid_attr)
+		return -EINVAL;
+	if (rdma_ah_get_sl(attr) > 15)
+		return -EINVAL;
+
+	memset(path, 0, sizeof(*path));
+	path->dev = dev;
+	path->tos = grh->traffic_class;
+	path->ttl = grh->hop_limit ?: DEFAULT_TTL;
+	path->prio = rdma_ah_get_sl(attr);
+	path->sport = htons(sport);
+	path->flow_label = htonl(grh->flow_label & IB_GRH_FLOWLABEL_MASK);
+	err = set_addresses(path, &grh->sgid_attr->gid, &grh->dgid);
+	if (!err)
+		err = set_oif(path, grh->sgid_attr);
+	return err ?: dst_cache_init(&path->cache, gfp);
+}
+
+void srn_path_destroy(struct srn_path *path)
+{
+	dst_cache_destroy(&path->cache);
+}
+
+static struct dst_entry *route4(struct srn_path *path)
+{
+	struct flowi4 fl4 = {
+		.flowi4_oif = path->oif,
+		.flowi4_tos = path->tos & INET_DSCP_MASK,
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = path->v4.saddr,
+		.daddr = path->v4.daddr,
+		.fl4_sport = path->sport,
+		.fl4_dport = htons(SRN_UDP_PORT),
+	};
+	struct rtable *rt;
+	__be32 saddr;
+
+	rt = dst_cache_get_ip4(&path->cache, &saddr);
+	if (rt)
+		return &rt->dst;
+	rt = ip_route_output_key(path->dev->net, &fl4);
+	if (IS_ERR(rt))
+		return NULL;
+	dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
+	return &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route6(struct srn_path *path)
+{
+	struct flowi6 fl6 = {
+		.flowi6_oif = path->oif,
+		.flowlabel = ip6_make_flowinfo(path->tos, path->flow_label),
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = path->v6.saddr,
+		.daddr = path->v6.daddr,
+		.fl6_sport = path->sport,
+		.fl6_dport = htons(SRN_UDP_PORT),
+	};
+	struct srn_net *snet = path->dev->snet;
+	struct in6_addr saddr;
+	struct dst_entry *dst;
+
+	if (!snet->sock6)
+		return NULL;
+	dst = dst_cache_get_ip6(&path->cache, &saddr);
+	if (dst)
+		return dst;
+	dst = ipv6_stub->ipv6_dst_lookup_flow(path->dev->net, snet->sock6->sk, &fl6, NULL);
+	if (IS_ERR(dst))
+		return NULL;
+	dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
+	return dst;
+}
+#else
+static struct dst_entry *route6(struct srn_path *path)
+{
+	return NULL;
+}
+#endif
+
+struct dst_entry *srn_path_dst(struct srn_path *path)
+{
+	return path->is_v6 ? route6(path) : route4(path);
+}
+
+bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb)
+{
+	const struct iphdr *ip4 = ip_hdr(skb);
+	const struct ipv6hdr *ip6;
+
+	if (ip4->version != (path->is_v6 ? 6 : 4))
+		return false;
+	if (!path->is_v6)
+		return ip4->saddr == path->v4.daddr && ip4->daddr == path->v4.saddr;
+	ip6 = ipv6_hdr(skb);
+	return ipv6_addr_equal(&ip6->saddr, &path->v6.daddr) &&
+	       ipv6_addr_equal(&ip6->daddr, &path->v6.saddr);
+}

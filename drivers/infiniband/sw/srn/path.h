@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where packets of a QP or AH go: addresses, ports, traffic class, cached route. */
+#ifndef SRN_PATH_H
+#define SRN_PATH_H
+
+#include <linux/in6.h>
+#include <linux/skbuff.h>
+#include <net/dst_cache.h>
+#include <rdma/ib_verbs.h>
+
+struct srn_dev;
+
+struct srn_path {
+	struct srn_dev *dev;
+	bool is_v6;
+	u8 tos;			/* DSCP and ECN as the user asked: traffic class of the AH */
+	u8 ttl;			/* hop limit */
+	u8 prio;		/* skb->priority from the service level */
+	__be16 sport;		/* UDP source port, host entropy (rdma_get_udp_sport) */
+	__be32 flow_label;	/* IPv6, 20 bits */
+	int oif;		/* ifindex of the GID's netdev (VLAN or other upper included) */
+	union {
+		struct {
+			__be32 saddr;
+			__be32 daddr;
+		} v4;
+		struct {
+			struct in6_addr saddr;
+			struct in6_addr daddr;
+		} v6;
+	};
+	struct dst_cache cache;
+};
+
+/**
+ * srn_path_init() - resolve an address vector
+ * @path: zeroed or destroyed
+ * @dev: device
+ * @attr: with grh and sgid_attr (rdma_ah_set/rdma_move semantics: not kept)
+ * @sport: UDP source port to use
+ * @gfp: GFP_KERNEL, or GFP_ATOMIC where the caller may not sleep
+ *
+ * 0, -EINVAL for an attribute that RoCEv2 cannot carry, -ENOMEM.
+ */
+int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
+		  u16 sport, gfp_t gfp);
+void srn_path_destroy(struct srn_path *path);
+
+/**
+ * srn_path_dst() - the route now
+ *
+ * BH disabled. A reference that the caller passes on (skb_dst_set), or NULL
+ * (no route: counted by the caller, treated as loss).
+ */
+struct dst_entry *srn_path_dst(struct srn_path *path);
+
+/** srn_path_from() - whether @skb (network header set) came from the path's peer to its source */
+bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Making and unmaking QPs. */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "qp.h"
+#include "ucontext.h"
+#include "wire.h"
+
+static bool type_supported(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
+{
+	if (cap->max_send_wr > SRN_MAX_QP_WR || cap->max_send_sge > SRN_MAX_SGE ||
+	    cap->max_inline_data > SRN_MAX_INLINE)
+		return -EINVAL;
+	if (!has_srq && (cap->max_recv_wr > SRN_MAX_QP_WR || cap->max_recv_sge > SRN_MAX_SGE))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_init(struct srn_dev *dev, const struct ib_qp_init_attr *attr)
+{
+	if (!type_supported(attr->qp_type) || attr->create_flags || attr->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+	if (attr->qp_type == IB_QPT_GSI && (attr->port_num != 1 || rcu_access_pointer(dev->gsi)))
+		return -EINVAL;
+	if (!attr->send_cq || !attr->recv_cq)
+		return -EINVAL;
+	return check_cap(&attr->cap, attr->srq);
+}
+
+/* What is promised: at least what was asked, and what the layout gives anyway. */
+static void init_queues(struct srn_qp *qp, const struct ib_qp_init_attr *attr)
+{
+	struct ib_qp_cap *cap = &qp->cap;
+
+	*cap = attr->cap;
+	cap->max_send_wr = max(cap->max_send_wr, 1u);
+	cap->max_send_sge = max(cap->max_send_sge, 1u);
+	cap->max_inline_data = max_t(u32, cap->max_inline_data,
+				     cap->max_send_sge * sizeof(struct srn_sge));
+	qp->sq.max_wr = cap->max_send_wr;
+	qp->sq.entries = roundup_pow_of_two(cap->max_send_wr);
+	qp->sq.stride = srn_send_stride(cap->max_send_sge, cap->max_inline_data);
+	qp->sq.wqe_size = srn_wqe_size(cap->max_send_sge, cap->max_inline_data);
+	qp->sq.lim = (struct srn_wqe_limits){
+		.dev = qp->dev, .pd = qp->ibqp.pd, .type = attr->qp_type, .kernel = qp->kernel,
+		.max_sge = cap->max_send_sge, .max_inline = cap->max_inline_data,
+	};
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	if (attr->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+		return;
+	}
+	cap->max_recv_wr = max(cap->max_recv_wr, 1u);
+	cap->max_recv_sge = max(cap->max_recv_sge, 1u);
+	qp->rq.max_wr = cap->max_recv_wr;
+	qp->rq.max_sge = cap->max_recv_sge;
+	qp->rq.entries = roundup_pow_of_two(cap->max_recv_wr);
+	qp->rq.stride = srn_recv_stride(cap->max_recv_sge);
+}
+
+static size_t sq_bytes(const struct srn_qp *qp)
+{
+	/* Kernel users write the private array; they have no slots. */
+	return qp->kernel ? 0 : (size_t)qp->sq.entries * qp->sq.stride;
+}
+
+static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
+{
+	size_t rq = (size_t)qp->rq.entries * qp->rq.stride;
+	int err;
+
+	qp->sq.wqes = __vmalloc(array_size(qp->sq.entries, qp->sq.wqe_size),
+				GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!qp->sq.wqes)
+		return -ENOMEM;
+	err = srn_shmem_create(&qp->mem, uctx, SRN_QUEUE_OFFSET + sq_bytes(qp) + rq);
+	if (err) {
+		vfree(qp->sq.wqes);
+		return err;
+	}
+	qp->page = qp->mem.addr;
+	qp->page->status = SRN_QP_NEED_DB;
+	qp->sq.slots = qp->mem.addr + SRN_QUEUE_OFFSET;
+	qp->rq.slots = qp->sq.slots + sq_bytes(qp);
+	return 0;
+}
+
+static void free_queues(struct srn_qp *qp)
+{
+	srn_shmem_destroy(&qp->mem);
+	vfree(qp->sq.wqes);
+}
+
+static int respond(struct srn_qp *qp, struct ib_udata *udata)
+{
+	struct srn_create_qp_resp resp = {
+		.db_index = qp->db_index,
+		.mmap_offset = srn_shmem_offset(&qp->mem),
+		.mmap_len = qp->mem.len,
+		.sq_offset = SRN_QUEUE_OFFSET,
+		.sq_entries = qp->sq.entries,
+		.sq_stride = qp->sq.stride,
+		.rq_offset = SRN_QUEUE_OFFSET + sq_bytes(qp),
+		.rq_entries = qp->rq.entries,
+		.rq_stride = qp->rq.stride,
+	};
+
+	return ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+}
+
+static int check_udata(struct ib_udata *udata)
+{
+	struct srn_create_qp_req req = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	if (udata->outlen < sizeof(struct srn_create_qp_resp))
+		return -EINVAL;	/* not our provider: it could not map the queues */
+	if (udata->inlen > sizeof(req) &&
+	    !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req)))
+		return -EOPNOTSUPP;
+	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (err)
+		return err;
+	return req.comp_mask || req.reserved ? -EOPNOTSUPP : 0;
+}
+
+static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_init_attr *attr,
+			struct ib_udata *udata)
+{
+	qp->dev = dev;
+	qp->kernel = !udata;
+	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->scq = to_srn_cq(attr->send_cq);
+	qp->rcq = to_srn_cq(attr->recv_cq);
+	qp->srq = attr->srq ? to_srn_srq(attr->srq) : NULL;
+	qp->port_num = 1;
+	qp->mtu_enum = IB_MTU_256;
+	qp->mtu = 256;
+	mutex_init(&qp->lock);
+	srn_qp_turn_init(qp);
+	srn_retry_init(qp);
+	init_queues(qp, attr);
+}
+
+static void publish(struct srn_qp *qp)
+{
+	qp->ibqp.qp_num = qp->link->qpn;
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		rcu_assign_pointer(qp->dev->gsi, qp->link);
+	else
+		srn_link_publish(qp->link);
+}
+
+static void unpublish(struct srn_qp *qp)
+{
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+		RCU_INIT_POINTER(qp->dev->gsi, NULL);
+		return;
+	}
+	srn_link_unpublish(qp->link);
+}
+
+static struct srn_ucontext *qp_ucontext(struct ib_udata *udata)
+{
+	return rdma_udata_to_drv_context(udata, struct srn_ucontext, ibuc);
+}
+
+int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct srn_ucontext *uctx = udata ? qp_ucontext(udata) : NULL;
+	struct srn_dev *dev = to_srn_dev(ibqp->device);
+	struct srn_qp *qp = to_srn_qp(ibqp);
+	int err;
+
+	err = check_init(dev, attr) ?: check_udata(udata);
+	if (err)
+		return err;
+	if (atomic_inc_return(&dev->num_qps) > SRN_MAX_QP) {
+		err = -ENOMEM;
+		goto err_count;
+	}
+	init_fields(qp, dev, attr, udata);
+	err = alloc_queues(qp, uctx ? &uctx->ibuc : NULL);
+	if (err)
+		goto err_count;
+	qp->link = srn_link_create(qp, attr->qp_type == IB_QPT_GSI ? 1 : 0);
+	if (IS_ERR(qp->link)) {
+		err = PTR_ERR(qp->link);
+		goto err_queues;
+	}
+	if (uctx) {
+		err = srn_doorbell_add(uctx, qp, &qp->db_index);
+		if (err)
+			goto err_link;
+		err = respond(qp, udata);
+		if (err)
+			goto err_doorbell;
+	}
+	attr->cap = qp->cap;
+	srn_qp_set_state(qp, IB_QPS_RESET);
+	publish(qp);
+	return 0;
+
+err_doorbell:
+	srn_doorbell_del(uctx, qp->db_index);
+err_link:
+	srn_link_unpublish(qp->link);
+	srn_link_destroy(qp->link);
+err_queues:
+	free_queues(qp);
+err_count:
+	atomic_dec(&dev->num_qps);
+	return err;
+}
+
+/* The order in which a QP ends, the only place that has it: nobody finds it,
+ * nothing runs it, nobody refers to it, its memory goes. Each wait is for turns
+ * and look-ups, which are short; none is for a peer, a program or a qdisc.
+ */
+int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct srn_qp *qp = to_srn_qp(ibqp);
+	u32 qpn = ibqp->qp_num;
+
+	if (udata)
+		srn_doorbell_del(qp_ucontext(udata), qp->db_index);
+	unpublish(qp);
+
+	mutex_lock(&qp->lock);
+	srn_turn_own(&qp->turn);	/* for good */
+	mutex_unlock(&qp->lock);
+	srn_retry_stop(qp);
+	srn_link_destroy(qp->link);
+
+	skb_queue_purge(&qp->rxq);
+	srn_requester_discard(qp);
+	srn_mem_unbind_qp(qp->dev, qpn);
+	srn_responder_free(qp);
+	if (qp->kernel) {
+		srn_cq_forget_qp(qp->scq, ibqp);
+		srn_cq_forget_qp(qp->rcq, ibqp);
+	}
+	if (qp->has_path) {
+		srn_path_destroy(&qp->path);
+		rdma_destroy_ah_attr(&qp->ah_attr);
+	}
+	free_queues(qp);
+	atomic_dec(&qp->dev->num_qps);
+	return 0;
+}

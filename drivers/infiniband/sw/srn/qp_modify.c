@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* modify_qp and query_qp. A change is checked and prepared first (this may sleep
+ * and fail), then applied as a whole with the turn in hand: attributes before
+ * the state, so that no packet meets a state whose attributes are missing.
+ */
+#include "completer.h"
+#include "psn.h"
+#include "qp.h"
+#include "wire.h"
+
+/* What a modification needs and apply() cannot fail to have. */
+struct change {
+	struct srn_path path;
+	struct rdma_ah_attr ah;
+	bool has_path;
+};
+
+#define MASK_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_RATE_LIMIT | IB_QP_CAP)
+
+static int check_values(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return -EINVAL;
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > srn_dev_mtu(qp->dev->ndev)))
+		return -EINVAL;
+	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)
+		return -EINVAL;
+	if (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7)
+		return -EINVAL;
+	if (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7)
+		return -EINVAL;
+	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SRN_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SRN_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > SRN_QPN_MASK)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EINVAL;	/* there is no alternate path */
+	return 0;
+}
+
+static int check(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
+		 enum ib_qp_state cur, enum ib_qp_state next)
+{
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & MASK_UNSUPPORTED)
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != cur)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
+		return -EINVAL;
+	return check_values(qp, attr, mask);
+}
+
+/* Spreads QPs over paths and queues; from the flow label where there is one. */
+static u16 source_port(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	u32 dqpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
+
+	return rdma_get_udp_sport(rdma_ah_read_grh(&attr->ah_attr)->flow_label,
+				  qp->ibqp.qp_num, dqpn);
+}
+
+static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, struct change *c)
+{
+	int err;
+
+	if (mask & IB_QP_AV) {
+		if (!(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH))
+			return -EINVAL;
+		err = srn_path_init(&c->path, qp->dev, &attr->ah_attr,
+				    source_port(qp, attr, mask), GFP_KERNEL);
+		if (err)
+			return err;
+		rdma_copy_ah_attr(&c->ah, &attr->ah_attr);
+		c->has_path = true;
+	}
+	return 0;
+}
+
+static void apply_av(struct srn_qp *qp, struct change *c)
+{
+	struct srn_path old_path;
+	struct rdma_ah_attr old_ah;
+	bool had = qp->has_path;
+
+	if (!c->has_path)
+		return;
+	old_path = qp->path;
+	old_ah = qp->ah_attr;
+	qp->path = c->path;
+	qp->ah_attr = c->ah;
+	qp->has_path = true;
+	/* The caller releases what is in the change. */
+	c->path = old_path;
+	c->ah = old_ah;
+	c->has_path = had;
+}
+
+static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->access = attr->qp_access_flags;
+	if (mask & IB_QP_QKEY)
+		qp->qkey = attr->qkey;
+	if (mask & IB_QP_PATH_MTU) {
+		qp->mtu_enum = attr->path_mtu;
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	}
+	if (mask & IB_QP_TIMEOUT)
+		qp->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT) {
+		qp->retry_cnt = attr->retry_cnt;
+		qp->req.retries = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		qp->rnr_retry = attr->rnr_retry;
+		qp->req.rnr_retries = attr->rnr_retry;
+	}
+	if (mask & IB_QP_RQ_PSN) {
+		qp->rq_psn = attr->rq_psn & SRN_PSN_MASK;
+		qp->resp.psn = qp->rq_psn;
+	}
+	if (mask & IB_QP_SQ_PSN)
+		qp->sq_psn = attr->sq_psn & SRN_PSN_MASK;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		qp->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		qp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_DEST_QPN)
+		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		qp->sqd_notify = attr->en_sqd_async_notify;
+}
+
+static void to_reset(struct srn_qp *qp)
+{
+	srn_qp_set_state(qp, IB_QPS_RESET);
+	srn_retry_clear(qp);
+	skb_queue_purge(&qp->rxq);
+	srn_requester_discard(qp);
+	srn_responder_reset(qp);
+	qp->last_error = SRN_OK;
+	qp->sq_draining = false;
+	qp->sqd_notify = false;
+	if (qp->kernel) {
+		srn_cq_forget_qp(qp->scq, &qp->ibqp);
+		srn_cq_forget_qp(qp->rcq, &qp->ibqp);
+	}
+}
+
+static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
+{
+	switch (next) {
+	case IB_QPS_RESET:
+		to_reset(qp);
+		return;
+	case IB_QPS_RTS:
+		if (cur == IB_QPS_RTR)
+			srn_requester_start(qp);
+		break;
+	case IB_QPS_SQD:
+		if (cur == IB_QPS_RTS)
+			qp->sq_draining = true;
+		break;
+	case IB_QPS_ERR:
+		srn_qp_error(qp, SRN_V_FLUSH);
+		return;
+	default:
+		break;
+	}
+	srn_qp_set_state(qp, next);
+}
+
+/* An idle SQ is drained at once. */
+static void check_drained(struct srn_qp *qp)
+{
+	if (qp->state == IB_QPS_SQD && qp->sq_draining)
+		srn_completer_retire(qp);
+}
+
+static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
+			struct change *c)
+{
+	enum ib_qp_state cur = qp->state;
+	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
+	int err;
+
+	/* Again: the QP may have failed since the first look. */
+	err = check(qp, attr, mask, cur, next);
+	if (err)
+		return err;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		/* With the turn in hand, since the responder uses what this replaces. */
+		err = srn_responder_alloc(qp, attr->max_dest_rd_atomic);
+		if (err)
+			return err;
+	}
+	apply_av(qp, c);
+	apply_attrs(qp, attr, mask);
+	if (mask & IB_QP_STATE)
+		apply_state(qp, cur, next);
+	check_drained(qp);
+	return 0;
+}
+
+int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
+{
+	struct srn_qp *qp = to_srn_qp(ibqp);
+	struct change c = {};
+	int err;
+
+	mutex_lock(&qp->lock);
+	err = check(qp, attr, mask, READ_ONCE(qp->state),
+		    mask & IB_QP_STATE ? attr->qp_state : READ_ONCE(qp->state));
+	if (!err)
+		err = prepare(qp, attr, mask, &c);
+	if (!err) {
+		srn_turn_own(&qp->turn);
+		err = modify_owned(qp, attr, mask, &c);
+		atomic_or(SRN_TURN_MORE, &qp->turn.bits);
+		srn_turn_disown(&qp->turn);
+	}
+	mutex_unlock(&qp->lock);
+	if (c.has_path) {
+		srn_path_destroy(&c.path);
+		rdma_destroy_ah_attr(&c.ah);
+	}
+	return err;
+}
+
+int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct srn_qp *qp = to_srn_qp(ibqp);
+
+	memset(attr, 0, sizeof(*attr));
+	memset(init, 0, sizeof(*init));
+	mutex_lock(&qp->lock);
+	srn_turn_own(&qp->turn);
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->path_mtu = qp->mtu_enum;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = qp->qkey;
+	attr->rq_psn = qp->resp.psn;
+	attr->sq_psn = qp->req.psn;
+	attr->dest_qp_num = qp->dest_qpn;
+	attr->qp_access_flags = qp->access;
+	attr->cap = qp->cap;
+	attr->ah_attr = qp->ah_attr;
+	attr->ah_attr.grh.sgid_attr = NULL;	/* the reference stays here */
+	attr->pkey_index = qp->pkey_index;
+	attr->sq_draining = qp->sq_draining;
+	attr->max_rd_atomic = qp->max_rd_atomic;
+	attr->max_dest_rd_atomic = qp->max_dest_rd_atomic;
+	attr->min_rnr_timer = qp->min_rnr_timer;
+	attr->port_num = qp->port_num;
+	attr->timeout = qp->timeout;
+	attr->retry_cnt = qp->retry_cnt;
+	attr->rnr_retry = qp->rnr_retry;
+	srn_turn_disown(&qp->turn);
+	mutex_unlock(&qp->lock);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = qp->cap;
+	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	init->port_num = qp->port_num;
+	return 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Changes of state that the engines cause, and their events. */
+#include "qp.h"
+
+#include <kunit/visibility.h>
+
+#include "trace.h"
+
+void srn_qp_set_state(struct srn_qp *qp, enum ib_qp_state state)
+{
+	trace_srn_qp_state(qp, qp->state, state);
+	/* Pairs with the acquire in demux: a state's attributes are set before it. */
+	smp_store_release(&qp->state, state);
+	if (!qp->page)
+		return;
+	WRITE_ONCE(qp->page->state, state);
+	/* Pairs with the provider's barrier between rq_tail and state: either
+	 * it sees the error and rings, or the flush sees its WQE.
+	 */
+	smp_mb();
+}
+
+void srn_qp_error(struct srn_qp *qp, enum srn_verdict v)
+{
+	if (qp->state == IB_QPS_ERR)
+		return;
+	qp->last_error = v;
+	srn_qp_set_state(qp, IB_QPS_ERR);
+	srn_retry_clear(qp);
+	/* This round, or the next, flushes. */
+	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_error);
+
+void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v)
+{
+	if (qp->ibqp.qp_type == IB_QPT_RC) {
+		srn_qp_error(qp, v);
+		return;
+	}
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		return;
+	qp->last_error = v;
+	srn_qp_set_state(qp, IB_QPS_SQE);
+	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_sq_error);
+
+void srn_qp_event(struct srn_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Responder resources: READs being answered, and what atomics returned, kept so
+ * that a duplicate is answered again and never executed again. Owner of the turn
+ * only.
+ */
+#ifndef SRN_REPLAY_H
+#define SRN_REPLAY_H
+
+#include <linux/types.h>
+
+struct srn_qp;
+
+/* One READ, atomic or atomic write that was accepted. */
+struct srn_replay_slot {
+	u8 op;			/* enum srn_op; SRN_OP_NONE: free */
+	bool todo;		/* (rest of) the answer is to be sent */
+	bool again;		/* the answer was asked for a second time */
+	u32 first_psn;
+	u32 last_psn;
+	u32 msn;		/* as it was after the request; in each AETH of the answer */
+	/* READ: what was asked for */
+	u64 va;
+	u32 rkey;
+	u32 len;
+	/* READ: the (possibly partial) answer under way */
+	u32 start_psn;		/* FIRST or ONLY */
+	u32 answer_len;		/* bytes from there on */
+	u32 psn;		/* next response packet */
+	/* atomics */
+	u64 orig;
+};
+
+struct srn_replay {
+	struct srn_replay_slot *slots;
+	u32 num;		/* max_dest_rd_atomic */
+	u32 head;		/* slot to use next, the oldest: below num */
+	u32 open;		/* slots that are todo */
+};
+
+/* One packet of the answer to a READ. */
+struct srn_read_packet {
+	u8 opcode;
+	bool aeth;		/* FIRST, LAST and ONLY carry one */
+	bool last;
+	u64 va;
+	u32 len;
+	u32 left;		/* bytes of the answer from this packet on */
+};
+
+/* Arithmetic, without side effects. */
+
+/** srn_replay_npsn() - PSNs that a READ of @len bytes uses up */
+u32 srn_replay_npsn(u32 len, u32 mtu);
+/** srn_replay_find() - the newest slot whose PSNs include @psn, or NULL */
+struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn);
+/**
+ * srn_replay_part() - whether a READ request is a part, or all, of one that @slot holds
+ * @psn: its PSN, which the slot includes
+ */
+bool srn_replay_part(const struct srn_replay_slot *slot, u32 mtu, u32 psn, u64 va, u32 rkey,
+		     u32 len);
+/** srn_replay_packet() - the packet of the answer that goes next */
+void srn_replay_packet(const struct srn_replay_slot *slot, u32 mtu, struct srn_read_packet *pkt);
+
+/** srn_replay_resize() - for @num requests, keeping the newest of those held; may sleep */
+int srn_replay_resize(struct srn_replay *replay, u32 num);
+/** srn_replay_clear() - hold nothing; the slots remain */
+void srn_replay_clear(struct srn_replay *replay);
+/** srn_replay_abandon() - nothing more is to be answered */
+void srn_replay_abandon(struct srn_replay *replay);
+
+/**
+ * srn_replay_has_room() - whether one more request may be accepted
+ *
+ * A slot that is only being answered again gives way: the peer would not ask for
+ * more if it had not got the first answer after all.
+ */
+static inline bool srn_replay_has_room(const struct srn_replay *replay)
+{
+	const struct srn_replay_slot *slot = &replay->slots[replay->head];
+
+	return replay->num && (!slot->todo || slot->again);
+}
+
+/* Accept a request (there is room); its answer goes out at the end of the round. */
+void srn_replay_add_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len);
+void srn_replay_add_atomic(struct srn_qp *qp, u8 op, u32 psn, u64 orig);
+
+/* Duplicates: answered again if they are known and (READ) still allowed, else dropped. */
+void srn_replay_again_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len);
+void srn_replay_again_atomic(struct srn_qp *qp, u8 op, u32 psn);
+
+/** srn_replay_send() - answers in PSN order, while @budget lasts; true: some are left */
+bool srn_replay_send(struct srn_qp *qp, int *budget);
+
+#endif

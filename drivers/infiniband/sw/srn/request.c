@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A plan made into a packet: headers of the opcode, payload of the WQE. */
+#include "request.h"
+
+#include "build.h"
+#include "opcode.h"
+#include "qp.h"
+#include "segment.h"
+
+static void put_headers(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *wqe,
+			const struct srn_plan *plan)
+{
+	u8 hdrs = srn_opcodes[plan->opcode].hdrs;
+
+	if (hdrs & SRN_HDR_DETH)
+		/* A Q_Key with its upper bit set stands for the QP's own (o10-..). */
+		srn_build_deth(skb, wqe->ud.qkey & BIT(31) ? qp->qkey : wqe->ud.qkey,
+			       qp->ibqp.qp_num);
+	if (hdrs & SRN_HDR_RETH) {
+		if (wqe->opcode == IB_WR_RDMA_READ)
+			srn_build_reth(skb, wqe->rdma.addr + plan->offset, wqe->rdma.rkey,
+				       plan->len);
+		else
+			srn_build_reth(skb, wqe->rdma.addr, wqe->rdma.rkey, wqe->length);
+	}
+	if (hdrs & SRN_HDR_ATOMIC) {
+		if (wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP)
+			srn_build_atomic(skb, wqe->rdma.addr, wqe->rdma.rkey, wqe->rdma.swap,
+					 wqe->rdma.compare_add);
+		else
+			srn_build_atomic(skb, wqe->rdma.addr, wqe->rdma.rkey,
+					 wqe->rdma.compare_add, 0);
+	}
+	if (hdrs & SRN_HDR_IMM)
+		srn_build_imm(skb, wqe->imm);
+	if (hdrs & SRN_HDR_IETH)
+		srn_build_ieth(skb, wqe->inv_rkey);
+}
+
+/* Payload of a packet; @refs: as page references where that is possible. */
+static enum srn_verdict put_payload(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *wqe,
+				    const struct srn_plan *plan, bool refs)
+{
+	struct srn_sgl sgl;
+	void *to;
+
+	if (!srn_opcodes[plan->opcode].has_payload || !plan->len)
+		return SRN_OK;
+	if (!refs || wqe->opcode == IB_WR_ATOMIC_WRITE || (wqe->flags & IB_SEND_INLINE))
+		to = srn_build_payload(skb, plan->len);
+	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
+		memcpy(to, &wqe->rdma.compare_add, sizeof(u64));
+		return SRN_OK;
+	}
+	if (wqe->flags & IB_SEND_INLINE) {
+		memcpy(to, wqe->data + plan->offset, plan->len);
+		return SRN_OK;
+	}
+	sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
+	if (refs)
+		return srn_sgl_attach(&sgl, plan->offset, skb, plan->len);
+	return srn_sgl_read(&sgl, plan->offset, to, plan->len);
+}
+
+static enum srn_verdict make_packet(struct srn_qp *qp, struct srn_wqe *wqe,
+				    const struct srn_plan *plan, unsigned int flags, bool refs,
+				    struct sk_buff **skb)
+{
+	bool payload = srn_opcodes[plan->opcode].has_payload;
+	u32 dqpn = qp->dest_qpn;
+	enum srn_verdict v;
+
+	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
+		dqpn = wqe->ud.qpn;
+	*skb = srn_build(plan->opcode, flags, dqpn, plan->psn,
+			 payload && !refs ? plan->len : 0);
+	if (!*skb)
+		return SRN_V_AGAIN;
+	put_headers(*skb, qp, wqe, plan);
+	v = put_payload(*skb, qp, wqe, plan, refs);
+	if (v) {
+		kfree_skb(*skb);
+		*skb = NULL;
+	}
+	return v;
+}
+
+/* Pages may be referenced only where the peer's answer proves that the data is
+ * not needed any more: RC. UC and UD complete when they are sent.
+ */
+static bool by_reference(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan)
+{
+	return qp->ibqp.qp_type == IB_QPT_RC && plan->len >= SRN_REF_MIN &&
+	       !(wqe->flags & IB_SEND_INLINE) && srn_opcodes[plan->opcode].has_payload;
+}
+
+enum srn_verdict srn_request_build(struct srn_qp *qp, struct srn_wqe *wqe,
+				   const struct srn_plan *plan, unsigned int flags,
+				   struct sk_buff **skb)
+{
+	bool refs = by_reference(qp, wqe, plan);
+	enum srn_verdict v;
+
+	v = make_packet(qp, wqe, plan, flags, refs, skb);
+	/* Pages that can't be referenced, or too many pieces: copy. */
+	if (v == SRN_V_AGAIN && refs)
+		v = make_packet(qp, wqe, plan, flags, false, skb);
+	return v;
+}

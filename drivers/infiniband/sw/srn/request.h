@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Request packets. */
+#ifndef SRN_REQUEST_H
+#define SRN_REQUEST_H
+
+#include <linux/skbuff.h>
+
+#include "verdict.h"
+
+struct srn_plan;
+struct srn_qp;
+struct srn_wqe;
+
+/**
+ * srn_request_build() - the packet that @plan describes, ready for srn_xmit()
+ * @qp: QP, its turn owned
+ * @wqe: started WQE that the plan was made of
+ * @plan: from srn_segment()
+ * @flags: SRN_BUILD_*
+ * @skb: set on SRN_OK
+ *
+ * Payload of RC requests is referenced, that of others and short payload is
+ * copied. SRN_OK, SRN_V_AGAIN without memory, or the verdict on an SGE.
+ */
+enum srn_verdict srn_request_build(struct srn_qp *qp, struct srn_wqe *wqe,
+				   const struct srn_plan *plan, unsigned int flags,
+				   struct sk_buff **skb);
+
+#endif

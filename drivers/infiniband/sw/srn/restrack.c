@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `rdma resource show -dd`: how far each object is. The values are read while
+ * others write them: a snapshot for humans, each number right, no two of them
+ * of quite the same moment.
+ */
+#include "restrack.h"
+
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "cq.h"
+#include "mem.h"
+#include "psn.h"
+#include "qp.h"
+#include "srq.h"
+
+static int put_requester(struct sk_buff *msg, struct srn_qp *qp)
+{
+	const struct srn_requester *req = &qp->req;
+
+	return rdma_nl_put_driver_u32_hex(msg, "una-psn", READ_ONCE(req->una_psn)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "next-psn", READ_ONCE(req->psn)) ||
+	       rdma_nl_put_driver_u32(msg, "in-flight",
+				      srn_psn_diff(READ_ONCE(req->max_psn),
+						   READ_ONCE(req->una_psn))) ||
+	       rdma_nl_put_driver_u32(msg, "sq-pending",
+				      READ_ONCE(req->fetched) - READ_ONCE(req->una)) ||
+	       rdma_nl_put_driver_u32(msg, "rd-atomic",
+				      READ_ONCE(req->rd_tail) - READ_ONCE(req->rd_head)) ||
+	       rdma_nl_put_driver_u32(msg, "retries-left", READ_ONCE(req->retries)) ||
+	       rdma_nl_put_driver_u32(msg, "rnr-retries-left", READ_ONCE(req->rnr_retries));
+}
+
+static int put_responder(struct sk_buff *msg, struct srn_qp *qp)
+{
+	const struct srn_responder *resp = &qp->resp;
+
+	return rdma_nl_put_driver_u32_hex(msg, "expected-psn", READ_ONCE(resp->psn)) ||
+	       rdma_nl_put_driver_u32(msg, "msn", READ_ONCE(resp->msn)) ||
+	       rdma_nl_put_driver_u32(msg, "rx-queued", skb_queue_len_lockless(&qp->rxq));
+}
+
+static int put_qp(struct sk_buff *msg, struct srn_qp *qp)
+{
+	enum srn_verdict v = READ_ONCE(qp->last_error);
+
+	if (put_requester(msg, qp) || put_responder(msg, qp))
+		return -EMSGSIZE;
+	if (v != SRN_OK && v < SRN_V_MAX)
+		return rdma_nl_put_driver_string(msg, "error", srn_verdicts[v].name);
+	return 0;
+}
+
+int srn_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (put_qp(msg, to_srn_qp(ibqp))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
+{
+	u32 cons = cq->kernel ? READ_ONCE(cq->cons) : READ_ONCE(cq->page->cons);
+
+	return rdma_nl_put_driver_u32(msg, "entries", READ_ONCE(cq->entries)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "prod", READ_ONCE(cq->prod)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "cons", cons) ||
+	       rdma_nl_put_driver_u32(msg, "armed", READ_ONCE(cq->page->arm)) ||
+	       rdma_nl_put_driver_u32(msg, "overrun", READ_ONCE(cq->overrun));
+}
+
+int srn_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	unsigned long flags;
+	int err;
+
+	if (!table)
+		return -EMSGSIZE;
+	spin_lock_irqsave(&cq->lock, flags);	/* a resize swaps the pages */
+	err = put_cq(msg, cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (err) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static const char * const mem_types[] = {
+	[SRN_MEM_USER]	= "user",
+	[SRN_MEM_DMA]	= "dma",
+	[SRN_MEM_FRMR]	= "fast-reg",
+	[SRN_MEM_MW]	= "window",
+};
+
+static const char * const mem_states[] = {
+	[SRN_MEM_INVALID]	= "invalid",
+	[SRN_MEM_FREE]		= "free",
+	[SRN_MEM_VALID]		= "valid",
+};
+
+static int put_mem(struct sk_buff *msg, const struct srn_mem *mem)
+{
+	return rdma_nl_put_driver_string(msg, "type", mem_types[mem->type]) ||
+	       rdma_nl_put_driver_string(msg, "state", mem_states[READ_ONCE(mem->state)]) ||
+	       rdma_nl_put_driver_u32_hex(msg, "access", READ_ONCE(mem->access)) ||
+	       rdma_nl_put_driver_u32(msg, "blocks", READ_ONCE(mem->map.nblocks)) ||
+	       rdma_nl_put_driver_u32(msg, "block-shift", READ_ONCE(mem->map.block_shift)) ||
+	       rdma_nl_put_driver_u32(msg, "windows", atomic_read(&mem->windows));
+}
+
+int srn_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (put_mem(msg, &container_of(ibmr, struct srn_mr, ibmr)->mem)) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static int put_srq(struct sk_buff *msg, const struct srn_srq *srq)
+{
+	return rdma_nl_put_driver_u32(msg, "entries", srq->entries) ||
+	       rdma_nl_put_driver_u32_hex(msg, "head", READ_ONCE(srq->head)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "tail", READ_ONCE(srq->page->tail)) ||
+	       rdma_nl_put_driver_u32(msg, "limit", READ_ONCE(srq->limit));
+}
+
+int srn_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (put_srq(msg, to_srn_srq(ibsrq))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}

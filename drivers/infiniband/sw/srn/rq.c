@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The receive queue: WQEs in, completions out. */
+#include "rq.h"
+
+#include <linux/minmax.h>
+
+#include "qp.h"
+#include "stats.h"
+#include "trace.h"
+
+/* WQEs posted since the last look; more than there are slots: the index, which a
+ * program can write as it likes, is garbage.
+ */
+static u32 posted(const struct srn_qp *qp)
+{
+	const u32 *tail = qp->kernel ? &qp->rq.tail : &qp->page->rq_tail;
+
+	/* Acquire: the slots were filled before. Pairs with the release in
+	 * srn_post_recv(), and in the provider for a program's ring.
+	 */
+	return smp_load_acquire(tail) - qp->resp.rq_head;
+}
+
+static const struct srn_recv_wqe *head_slot(const struct srn_qp *qp)
+{
+	u32 index = qp->resp.rq_head & (qp->rq.entries - 1);
+
+	return qp->rq.slots + (size_t)index * qp->rq.stride;
+}
+
+static void consume_head(struct srn_qp *qp)
+{
+	/* The slot was read before it may be overwritten. Pairs with the
+	 * provider's acquire when it looks for room.
+	 */
+	smp_store_release(&qp->page->rq_head, ++qp->resp.rq_head);
+}
+
+static enum srn_verdict fetch_own(struct srn_qp *qp)
+{
+	u32 n = posted(qp);
+	enum srn_verdict v;
+
+	if (!n)
+		return SRN_V_RNR;
+	if (n > qp->rq.entries)
+		return SRN_V_REM_OP;
+	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, &qp->resp.rwqe);
+	consume_head(qp);
+	qp->resp.has_rwqe = true;
+	return v ? SRN_V_REM_OP : SRN_OK;
+}
+
+static enum srn_verdict fetch_shared(struct srn_qp *qp)
+{
+	enum srn_verdict v = srn_srq_fetch(qp->srq, &qp->resp.rwqe);
+
+	if (v && v != SRN_V_RNR)
+		return SRN_V_REM_OP;
+	qp->resp.has_rwqe = !v;
+	return v;
+}
+
+enum srn_verdict srn_rq_open(struct srn_qp *qp)
+{
+	if (qp->resp.has_rwqe)
+		return SRN_OK;
+	return qp->srq ? fetch_shared(qp) : fetch_own(qp);
+}
+
+void srn_rq_cqe(const struct srn_qp *qp, struct srn_cqe *cqe)
+{
+	*cqe = (struct srn_cqe) {
+		.status = IB_WC_SUCCESS,
+		.opcode = IB_WC_RECV,
+		.qp_num = qp->ibqp.qp_num,
+		.src_qp = qp->dest_qpn,
+		.pkey_index = qp->pkey_index,
+		.port_num = qp->port_num,
+		.network_hdr_type = qp->path.is_v6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4,
+	};
+}
+
+/* A QP whose completions find no room has no way to go on. */
+static void post(struct srn_qp *qp, const struct srn_cqe *cqe, bool solicited)
+{
+	trace_srn_complete(qp, cqe);
+	if (srn_cq_post(qp->rcq, cqe, solicited, &qp->ibqp) || qp->state == IB_QPS_ERR)
+		return;
+	srn_qp_error(qp, SRN_V_LOC_QP_OP);
+	srn_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited)
+{
+	qp->resp.has_rwqe = false;
+	cqe->wr_id = qp->resp.rwqe.wr_id;
+	srn_count(qp->dev, SRN_CNT_RDMA_RECVS);
+	post(qp, cqe, solicited);
+}
+
+static void post_failed(struct srn_qp *qp, u64 wr_id, enum srn_verdict v)
+{
+	struct srn_cqe cqe;
+
+	srn_rq_cqe(qp, &cqe);
+	cqe.wr_id = wr_id;
+	cqe.status = srn_verdicts[v].wc;
+	cqe.vendor_err = v;
+	post(qp, &cqe, true);
+}
+
+void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v)
+{
+	qp->resp.has_rwqe = false;
+	post_failed(qp, qp->resp.rwqe.wr_id, v);
+}
+
+/* No more than the ring holds, whatever its index says: a program may write
+ * garbage there, and then gets garbage, in bounded time.
+ */
+static void flush_own(struct srn_qp *qp)
+{
+	u32 n = min(posted(qp), qp->rq.entries);
+
+	while (n--) {
+		post_failed(qp, READ_ONCE(head_slot(qp)->wr_id), SRN_V_FLUSH);
+		consume_head(qp);
+	}
+}
+
+/* A SRQ's WQEs belong to its other QPs too. What this QP took of them is
+ * complete now, and its user may destroy it.
+ */
+static void flush_shared(struct srn_qp *qp)
+{
+	if (qp->resp.last_wqe_reached)
+		return;
+	qp->resp.last_wqe_reached = true;
+	srn_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void srn_responder_flush(struct srn_qp *qp)
+{
+	if (qp->resp.has_rwqe)
+		srn_rq_fail(qp, SRN_V_FLUSH);
+	if (qp->srq)
+		flush_shared(qp);
+	else if (qp->rq.entries)
+		flush_own(qp);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Turns, and the per-CPU NAPI that continues them. */
+#include "sched.h"
+
+#include <kunit/visibility.h>
+#include <linux/bottom_half.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+
+/* Rounds in the context that took the turn, before the NAPI goes on: a doorbell
+ * or a packet must not be held up by what others post meanwhile.
+ */
+#define ROUNDS_INLINE	4
+
+struct sched_cpu {
+	struct napi_struct napi;
+	struct llist_head turns;	/* newest first; any CPU's interrupt may add */
+};
+
+static DEFINE_PER_CPU(struct sched_cpu, sched_cpus);
+static struct net_device *sched_netdev;
+
+/* The NAPI of this CPU owns the turn from here on. */
+static void hand_to_napi(struct srn_turn *turn)
+{
+	struct sched_cpu *cpu;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	cpu = this_cpu_ptr(&sched_cpus);
+	llist_add(&turn->node, &cpu->turns);
+	napi_schedule_irqoff(&cpu->napi);
+	local_irq_restore(flags);
+}
+
+/* One round of an owned turn. Returns true while we still own it. */
+static bool run_round(struct srn_turn *turn)
+{
+	/* Acquire: what was queued before a bit was set is seen by run(). */
+	unsigned int bits = atomic_fetch_and(SRN_TURN_OWNED, &turn->bits);
+
+	if (bits & SRN_TURN_WANTED) {
+		/* A sleeper goes first; what is pending stays for disown(). */
+		atomic_or(bits & ~(SRN_TURN_WANTED | SRN_TURN_OWNED), &turn->bits);
+		complete(&turn->grant);
+		return false;
+	}
+	if (turn->run(turn, bits & ~SRN_TURN_OWNED))
+		atomic_or(SRN_TURN_MORE, &turn->bits);
+	/* Full barrier: a bit set before this fails it, one set after finds us gone. */
+	return atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED;
+}
+
+static void run_owned(struct srn_turn *turn)
+{
+	int round;
+
+	for (round = 0; round < ROUNDS_INLINE; round++)
+		if (!run_round(turn))
+			return;
+	hand_to_napi(turn);
+}
+
+void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
+{
+	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
+		return;
+	local_bh_disable();
+	run_owned(turn);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
+
+void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
+{
+	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
+		return;
+	hand_to_napi(turn);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
+
+void srn_turn_own(struct srn_turn *turn)
+{
+	reinit_completion(&turn->grant);
+	if (!(atomic_fetch_or(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits) & SRN_TURN_OWNED)) {
+		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
+		return;
+	}
+	/* Bounded: the owner looks after each round, and rounds have a budget. */
+	wait_for_completion(&turn->grant);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
+
+void srn_turn_disown(struct srn_turn *turn)
+{
+	local_bh_disable();
+	if (atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED)
+		run_owned(turn);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_disown);
+
+void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits))
+{
+	atomic_set(&turn->bits, 0);
+	init_completion(&turn->grant);
+	turn->run = run;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
+
+/* Each turn in the list gets one round; who is not done queues up again behind
+ * the others. Returning @budget makes the core poll us again.
+ */
+static int sched_poll(struct napi_struct *napi, int budget)
+{
+	struct sched_cpu *cpu = container_of(napi, struct sched_cpu, napi);
+	struct llist_node *list = llist_reverse_order(llist_del_all(&cpu->turns));
+	struct srn_turn *turn, *next;
+
+	llist_for_each_entry_safe(turn, next, list, node)
+		if (run_round(turn))
+			llist_add(&turn->node, &cpu->turns);
+
+	if (!llist_empty(&cpu->turns))
+		return budget;
+	napi_complete_done(napi, 0);
+	/* An entry added between the test and the completion found the NAPI
+	 * still scheduled and left the kick to us.
+	 */
+	if (!llist_empty(&cpu->turns))
+		napi_schedule(napi);
+	return 0;
+}
+
+int srn_sched_init(void)
+{
+	int i;
+
+	sched_netdev = alloc_netdev_dummy(0);
+	if (!sched_netdev)
+		return -ENOMEM;
+	for_each_possible_cpu(i) {
+		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
+
+		init_llist_head(&cpu->turns);
+		netif_napi_add_tx(sched_netdev, &cpu->napi, sched_poll);
+		napi_enable(&cpu->napi);
+	}
+	return 0;
+}
+
+void srn_sched_exit(void)
+{
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
+
+		napi_disable(&cpu->napi);
+		netif_napi_del(&cpu->napi);
+	}
+	free_netdev(sched_netdev);
+}

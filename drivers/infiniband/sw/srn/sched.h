@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Turns: one QP runs in one context at a time, and in any context.
+ *
+ * Whoever has news for a QP (doorbell, packet, timer) sets a bit and tries to
+ * become the owner. The owner runs the engines until no bit is left; who came
+ * second leaves at once, the owner sees the bit. After a few rounds the owner
+ * hands the turn to the per-CPU NAPI, so that no context is held for long.
+ * The engines know nothing of this: they are alone by construction.
+ */
+#ifndef SRN_SCHED_H
+#define SRN_SCHED_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/types.h>
+
+#define SRN_TURN_OWNED		BIT(0)
+#define SRN_TURN_WANTED		BIT(1)	/* a sleeping context waits to own it */
+#define SRN_TURN_SQ		BIT(2)	/* send WQEs were posted */
+#define SRN_TURN_RX		BIT(3)	/* packets are queued */
+#define SRN_TURN_TIMER		BIT(4)
+#define SRN_TURN_FLUSH		BIT(5)	/* error state: flush what is posted */
+#define SRN_TURN_MORE		BIT(6)	/* the last round ran out of budget */
+
+struct srn_turn {
+	atomic_t bits;
+	struct llist_node node;		/* in a per-CPU list, while the NAPI has it */
+	struct completion grant;
+	/* One round; @bits are those seen. Returns true if work is left. BH disabled. */
+	bool (*run)(struct srn_turn *turn, unsigned int bits);
+};
+
+void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits));
+
+/**
+ * srn_turn_kick() - there is work; run it here if nobody else does
+ *
+ * Any context but hard interrupts or with interrupts off. The object behind
+ * @turn must stay alive during the call.
+ */
+void srn_turn_kick(struct srn_turn *turn, unsigned int bits);
+
+/** srn_turn_defer() - there is work; leave it to the NAPI of this CPU. Any context. */
+void srn_turn_defer(struct srn_turn *turn, unsigned int bits);
+
+/**
+ * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
+ *
+ * Sleeps until the owner has finished its round. One caller at a time (the
+ * object's mutex). May be followed by sleeping functions.
+ */
+void srn_turn_own(struct srn_turn *turn);
+
+/** srn_turn_disown() - give it back and run what came meanwhile; process context */
+void srn_turn_disown(struct srn_turn *turn);
+
+int srn_sched_init(void);
+void srn_sched_exit(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A message cut into packets: pure arithmetic, so that it can be tested. A plan
+ * names one packet; a train is a run of plans with the same middle.
+ */
+#ifndef SRN_SEGMENT_H
+#define SRN_SEGMENT_H
+
+#include <rdma/ib_verbs.h>
+
+struct srn_wqe;
+
+/**
+ * struct srn_plan - one request packet
+ * @opcode: BTH opcode
+ * @first: carries the headers of the message's start (RETH)
+ * @last: the message ends with it
+ * @psn: its PSN
+ * @npsn: PSNs it uses up (READ: as many as it has response packets)
+ * @offset: of its payload in the message, bytes
+ * @len: payload, bytes, without pad; READ: bytes asked for
+ */
+struct srn_plan {
+	u8 opcode;
+	bool first;
+	bool last;
+	u32 psn;
+	u32 npsn;
+	u32 offset;
+	u32 len;
+};
+
+/** srn_wqe_npsn() - PSNs that a message of @wqe takes (1 for an empty one); @mtu in bytes */
+u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu);
+
+/**
+ * srn_segment() - the packet of a started WQE that has PSN @psn
+ * @type: RC, UC, UD or GSI
+ * @mtu: path MTU, bytes
+ *
+ * For a READ, the request that asks for the responses from @psn on, at most
+ * SRN_READ_CHUNK of them.
+ */
+void srn_segment(const struct srn_wqe *wqe, enum ib_qp_type type, u32 mtu, u32 psn,
+		 struct srn_plan *plan);
+
+#endif

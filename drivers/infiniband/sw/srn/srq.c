@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Shared receive queues: many QPs take from one ring, under its lock. */
+#include "device.h"
+#include "srq.h"
+#include "ucontext.h"
+#include "udata.h"
+#include "wqe.h"
+
+#include <kunit/visibility.h>
+#include <linux/log2.h>
+#include <rdma/uverbs_ioctl.h>
+
+static struct srn_recv_wqe *slot_of(struct srn_srq *srq, u32 index)
+{
+	return srq->mem.addr + SRN_QUEUE_OFFSET +
+	       (size_t)(index & (srq->entries - 1)) * srq->stride;
+}
+
+static void raise(struct srn_srq *srq, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = srq->ibsrq.device,
+		.element.srq = &srq->ibsrq,
+		.event = type,
+	};
+
+	if (srq->ibsrq.event_handler)
+		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
+}
+
+/* srq->lock held. @count slots are posted. */
+static enum srn_verdict take(struct srn_srq *srq, struct srn_rwqe *rwqe, u32 count, bool *below)
+{
+	enum srn_verdict v = srn_rwqe_fetch(slot_of(srq, srq->head), srq->max_sge, rwqe);
+
+	srq->head++;
+	/* Pairs with the acquire of who posts: the slot has been read. */
+	smp_store_release(&srq->page->head, srq->head);
+	*below = count - 1 < srq->limit;
+	if (*below)
+		srq->limit = 0;		/* one event for each arming */
+	return v;
+}
+
+enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe)
+{
+	bool below = false, broken = false;
+	enum srn_verdict v;
+	unsigned long flags;
+	u32 count;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	/* Acquire: the slots before the tail are written. */
+	count = smp_load_acquire(&srq->page->tail) - srq->head;
+	if (count > srq->entries) {
+		broken = !srq->error;
+		srq->error = true;
+		rwqe->wr_id = 0;
+		v = SRN_V_LOC_QP_OP;
+	} else if (!count) {
+		v = SRN_V_RNR;
+	} else {
+		v = take(srq, rwqe, count, &below);
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	if (unlikely(below))
+		raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	if (unlikely(broken))
+		raise(srq, IB_EVENT_SRQ_ERR);
+	return v;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_srq_fetch);
+
+int srn_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr)
+{
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+	unsigned long flags;
+	int err = 0;
+	u32 tail;
+
+	if (!srq->kernel)	/* programs post in their mapping */
+		return -EOPNOTSUPP;
+	spin_lock_irqsave(&srq->lock, flags);
+	tail = srq->page->tail;
+	for (; wr; wr = wr->next) {
+		err = tail - srq->head < srq->entries ?
+		      srn_rwqe_store(wr, srq->max_sge, slot_of(srq, tail)) : -ENOMEM;
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+		tail++;
+	}
+	/* Pairs with the acquire in srn_srq_fetch(). */
+	smp_store_release(&srq->page->tail, tail);
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_post_srq_recv);
+
+static int check_attr(const struct ib_srq_init_attr *attr)
+{
+	if (attr->srq_type != IB_SRQT_BASIC)
+		return -EOPNOTSUPP;
+	if (!attr->attr.max_wr || attr->attr.max_wr > SRN_MAX_SRQ_WR ||
+	    !attr->attr.max_sge || attr->attr.max_sge > SRN_MAX_SGE ||
+	    attr->attr.srq_limit > attr->attr.max_wr)
+		return -EINVAL;
+	return 0;
+}
+
+static int send_response(struct srn_srq *srq, struct ib_udata *udata)
+{
+	struct srn_create_srq_resp resp = {
+		.srqn = srq->srqn,
+		.mmap_offset = srn_shmem_offset(&srq->mem),
+		.mmap_len = srq->mem.len,
+		.entries = srq->entries,
+		.stride = srq->stride,
+	};
+
+	return srn_udata_out(udata, &resp, sizeof(resp));
+}
+
+static int ring_create(struct srn_srq *srq, struct ib_udata *udata)
+{
+	struct ib_ucontext *uctx = NULL;
+	struct srn_create_srq_req req;
+	int err;
+
+	err = srn_udata_in(udata, &req, sizeof(req));
+	if (err)
+		return err;
+	if (req.comp_mask || req.reserved)
+		return -EOPNOTSUPP;
+	if (udata)
+		uctx = &rdma_udata_to_drv_context(udata, struct srn_ucontext, ibuc)->ibuc;
+
+	err = srn_shmem_create(&srq->mem, uctx,
+			       SRN_QUEUE_OFFSET + array_size(srq->entries, srq->stride));
+	if (err)
+		return err;
+	srq->page = srq->mem.addr;
+	if (udata)
+		err = send_response(srq, udata);
+	if (err)
+		srn_shmem_destroy(&srq->mem);
+	return err;
+}
+
+/* Numbers are for humans (and XRC, one day); they need not be dense. */
+static u32 next_srqn(struct srn_dev *dev)
+{
+	u32 n = READ_ONCE(dev->srqn_next);
+
+	while (!try_cmpxchg(&dev->srqn_next, &n, n + 1))
+		;
+	return n;
+}
+
+int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata)
+{
+	struct srn_dev *dev = to_srn_dev(ibsrq->device);
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+	int err;
+
+	err = check_attr(attr);
+	if (err)
+		return err;
+	if (!atomic_add_unless(&dev->num_srqs, 1, SRN_MAX_SRQ))
+		return -ENOMEM;
+
+	spin_lock_init(&srq->lock);
+	srq->kernel = !udata;
+	srq->entries = roundup_pow_of_two(attr->attr.max_wr);
+	srq->max_wr = srq->entries;
+	srq->max_sge = attr->attr.max_sge;
+	srq->stride = srn_recv_stride(srq->max_sge);
+	srq->limit = attr->attr.srq_limit;
+	srq->srqn = next_srqn(dev);
+	err = ring_create(srq, udata);
+	if (err) {
+		atomic_dec(&dev->num_srqs);
+		return err;
+	}
+	attr->attr.max_wr = srq->max_wr;
+	return 0;
+}
+
+int srn_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata)
+{
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+	unsigned long flags;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EINVAL;
+	if (mask & IB_SRQ_MAX_WR)	/* IB_DEVICE_SRQ_RESIZE is not promised */
+		return -EINVAL;
+	if (!(mask & IB_SRQ_LIMIT))
+		return 0;
+	if (attr->srq_limit > srq->max_wr)
+		return -EINVAL;
+	spin_lock_irqsave(&srq->lock, flags);
+	srq->limit = attr->srq_limit;
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return 0;
+}
+
+int srn_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+
+	attr->max_wr = srq->max_wr;
+	attr->max_sge = srq->max_sge;
+	attr->srq_limit = READ_ONCE(srq->limit);
+	return 0;
+}
+
+int srn_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+
+	srn_shmem_destroy(&srq->mem);
+	atomic_dec(&to_srn_dev(ibsrq->device)->num_srqs);
+	return 0;
+}

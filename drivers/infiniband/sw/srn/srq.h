@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Shared receive queues. */
+#ifndef SRN_SRQ_H
+#define SRN_SRQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/srn-abi.h>
+
+#include "shmem.h"
+#include "verdict.h"
+
+struct srn_rwqe;
+
+struct srn_srq {
+	struct ib_srq ibsrq;
+	struct srn_shmem mem;
+	struct srn_srq_page *page;
+	spinlock_t lock;		/* head, limit and, for kernel users, tail */
+	u32 entries;			/* power of two */
+	u32 stride;
+	u32 max_wr;
+	u32 max_sge;
+	u32 head;
+	u32 limit;			/* 0: no limit event armed */
+	u32 srqn;
+	bool kernel;
+	bool error;
+};
+
+static inline struct srn_srq *to_srn_srq(struct ib_srq *srq)
+{
+	return container_of(srq, struct srn_srq, ibsrq);
+}
+
+/**
+ * srn_srq_fetch() - take the next receive WQE
+ *
+ * SRN_OK, SRN_V_RNR when empty, SRN_V_LOC_QP_OP when the slot is malformed or the tail
+ * is out of range. Raises the limit event. BH disabled.
+ */
+enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe);
+
+/* ib_device_ops */
+int srn_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
+int srn_modify_srq(struct ib_srq *srq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata);
+int srn_query_srq(struct ib_srq *srq, struct ib_srq_attr *attr);
+int srn_destroy_srq(struct ib_srq *srq, struct ib_udata *udata);
+int srn_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counters by cause: per CPU, bumped where the decision falls, shown as
+ * hw_counters (sysfs, `rdma statistic`). Names in stats.c, in this order.
+ */
+#ifndef SRN_STATS_H
+#define SRN_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+enum srn_counter {
+	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
+	SRN_CNT_SENT_BYTES,		/* UDP payload of those */
+	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
+	SRN_CNT_RCVD_BYTES,
+	SRN_CNT_DUP_REQUEST,		/* request with a PSN behind the expected one */
+	SRN_CNT_OUT_OF_SEQ,		/* request with a PSN ahead: a gap */
+	SRN_CNT_SEND_RNR,		/* RNR NAKs sent */
+	SRN_CNT_RCVD_RNR,		/* RNR NAKs received */
+	SRN_CNT_SENT_NAK,		/* other NAKs sent */
+	SRN_CNT_RCVD_SEQ_ERR,		/* NAK sequence error received */
+	SRN_CNT_RCVD_NAK,		/* fatal NAKs received */
+	SRN_CNT_IMPLIED_NAK,		/* READ or atomic response missing */
+	SRN_CNT_SENT_ACK,
+	SRN_CNT_ACK_DEFERRED,		/* ACKs merged into a later one */
+	SRN_CNT_TIMEOUT,		/* local ACK timeouts */
+	SRN_CNT_RETRANS,		/* request packets sent again */
+	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
+	SRN_CNT_RNR_EXCEEDED,
+	SRN_CNT_BAD_RESPONSE,		/* response that no request of ours asked for */
+	SRN_CNT_SEND_ERR,		/* the stack refused a packet (qdisc, netfilter) */
+	SRN_CNT_NO_ROUTE,
+	SRN_CNT_TX_NOMEM,
+	SRN_CNT_RX_NOMEM,
+	SRN_CNT_RX_OVERFLOW,		/* QP's packet queue full */
+	SRN_CNT_RX_SHORT,		/* malformed, by cause (enum srn_parse_result) */
+	SRN_CNT_RX_LENGTH,
+	SRN_CNT_RX_TVER,
+	SRN_CNT_RX_OPCODE,
+	SRN_CNT_RX_PAD,
+	SRN_CNT_RX_ICRC,
+	SRN_CNT_RX_NO_QP,		/* no such QP, or its type does not take the opcode */
+	SRN_CNT_RX_BAD_STATE,		/* the QP does not receive in its state */
+	SRN_CNT_RX_BAD_ADDR,		/* source or destination is not the QP's */
+	SRN_CNT_RX_BAD_PKEY,
+	SRN_CNT_RX_BAD_QKEY,
+	SRN_CNT_RX_UD_LENGTH,		/* UD message larger than the MTU or the buffer */
+	SRN_CNT_RX_NO_RECV,		/* UC or UD message without a receive WQE */
+	SRN_CNT_UC_LOST,		/* UC messages given up for a missing packet */
+	SRN_CNT_UC_REFUSED,		/* UC messages dropped for their length or rights */
+	SRN_CNT_CQ_OVERRUN,
+	SRN_CNT_DOORBELLS,		/* system calls */
+	SRN_CNT_LINK_DOWNED,
+	SRN_CNT_RDMA_SENDS,		/* SENDs posted and transmitted */
+	SRN_CNT_RDMA_RECVS,		/* messages received into receive WQEs */
+	SRN_CNT_CNP_RCVD,
+	SRN_CNT_MAX,
+};
+
+struct srn_stats {
+	u64 cnt[SRN_CNT_MAX];
+};
+
+struct srn_dev;
+struct ib_device;
+struct rdma_hw_stats;
+
+/* Any context. Lost increments of a racing interrupt are not tolerated: this_cpu ops. */
+void srn_count(struct srn_dev *dev, enum srn_counter c);
+void srn_count_add(struct srn_dev *dev, enum srn_counter c, u64 n);
+
+/** srn_stats_sum() - one counter over all CPUs */
+u64 srn_stats_sum(struct srn_dev *dev, enum srn_counter c);
+
+struct rdma_hw_stats *srn_stats_alloc(struct ib_device *ibdev, u32 port);
+int srn_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "../qp.h"
+
+#include <kunit/test.h>
+
+/* A QP that has states and nothing else. */
+static struct srn_qp *fake_qp(struct kunit *test, enum ib_qp_type type, enum ib_qp_state state)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->page = kunit_kzalloc(test, sizeof(*qp->page), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->page);
+	qp->ibqp.qp_type = type;
+	qp->state = state;
+	qp->page->state = state;
+	return qp;
+}
+
+struct fail_row {
+	const char *desc;
+	enum ib_qp_type type;
+	enum ib_qp_state from;
+	bool sq_only;		/* srn_qp_sq_error(), else srn_qp_error() */
+	enum ib_qp_state want;
+};
+
+static const struct fail_row fail_rows[] = {
+	{ "RC fails as a whole", IB_QPT_RC, IB_QPS_RTS, false, IB_QPS_ERR },
+	{ "RC has no SQE", IB_QPT_RC, IB_QPS_RTS, true, IB_QPS_ERR },
+	{ "RC fails while it drains", IB_QPT_RC, IB_QPS_SQD, true, IB_QPS_ERR },
+	{ "RC fails before it sends", IB_QPT_RC, IB_QPS_RTR, false, IB_QPS_ERR },
+	{ "UC keeps receiving", IB_QPT_UC, IB_QPS_RTS, true, IB_QPS_SQE },
+	{ "UD keeps receiving", IB_QPT_UD, IB_QPS_RTS, true, IB_QPS_SQE },
+	{ "UD receive side fails as a whole", IB_QPT_UD, IB_QPS_RTS, false, IB_QPS_ERR },
+	{ "SQE becomes ERR", IB_QPT_UD, IB_QPS_SQE, false, IB_QPS_ERR },
+	{ "SQE stays SQE", IB_QPT_UD, IB_QPS_SQE, true, IB_QPS_SQE },
+	{ "ERR stays ERR", IB_QPT_UD, IB_QPS_ERR, true, IB_QPS_ERR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fail, fail_rows, desc);
+
+static void srn_qp_state_fail_test(struct kunit *test)
+{
+	const struct fail_row *row = test->param_value;
+	struct srn_qp *qp = fake_qp(test, row->type, row->from);
+	bool changes = row->from != row->want;
+
+	if (row->sq_only)
+		srn_qp_sq_error(qp, SRN_V_LOC_PROT);
+	else
+		srn_qp_error(qp, SRN_V_LOC_PROT);
+	KUNIT_EXPECT_EQ(test, qp->state, row->want);
+	KUNIT_EXPECT_EQ(test, qp->page->state, (u32)row->want);
+	/* The first reason is the one that is kept, and a flush follows. */
+	KUNIT_EXPECT_EQ(test, qp->last_error == SRN_V_LOC_PROT, changes);
+	KUNIT_EXPECT_EQ(test, !!(atomic_read(&qp->turn.bits) & SRN_TURN_FLUSH), changes);
+}
+
+static struct kunit_case srn_qp_state_cases[] = {
+	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
+	{}
+};
+
+static struct kunit_suite srn_qp_state_suite = {
+	.name = "srn_qp_state",
+	.test_cases = srn_qp_state_cases,
+};
+
+kunit_test_suite(srn_qp_state_suite);

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rings: indices that wrap, programs that lie about them, notification. */
+#include "../cq.h"
+#include "../srq.h"
+#include "../wqe.h"
+#include "fake.h"
+
+#define ENTRIES	8
+
+struct ctx {
+	struct srn_dev *dev;
+	struct srn_cq *cq;
+	struct srn_srq *srq;
+	unsigned int comps, events;
+	enum ib_event_type last_event;
+	bool rearm;		/* the handler posts another completion */
+	unsigned int depth, max_depth;
+};
+
+static void on_event(struct ib_event *event, void *arg)
+{
+	struct ctx *c = arg;
+
+	c->events++;
+	c->last_event = event->event;
+}
+
+static void on_comp(struct ib_cq *cq, void *arg)
+{
+	struct srn_cqe cqe = {};
+	struct ctx *c = arg;
+
+	c->comps++;
+	c->depth++;
+	c->max_depth = max(c->max_depth, c->depth);
+	if (c->rearm) {
+		c->rearm = false;
+		srn_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+		srn_cq_post(to_srn_cq(cq), &cqe, false, NULL);
+	}
+	c->depth--;
+}
+
+static void make_cq(struct kunit *test, struct ctx *c)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	void *ring = kunit_kzalloc(test, SRN_QUEUE_OFFSET + ENTRIES * sizeof(struct srn_cqe),
+				   GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	spin_lock_init(&cq->lock);
+	cq->ibcq.device = &c->dev->ibdev;
+	cq->ibcq.comp_handler = on_comp;
+	cq->ibcq.event_handler = on_event;
+	cq->ibcq.cq_context = c;
+	cq->entries = ENTRIES;
+	cq->page = ring;
+	cq->cqes = ring + SRN_QUEUE_OFFSET;
+	cq->qps = kunit_kcalloc(test, ENTRIES, sizeof(*cq->qps), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cq->qps);
+	c->cq = cq;
+}
+
+static void make_srq(struct kunit *test, struct ctx *c)
+{
+	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	srq->max_sge = 1;
+	srq->stride = srn_recv_stride(1);
+	srq->entries = ENTRIES;
+	srq->mem.addr = kunit_kzalloc(test, SRN_QUEUE_OFFSET + ENTRIES * srq->stride, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, srq->mem.addr);
+	srq->page = srq->mem.addr;
+	srq->kernel = true;
+	spin_lock_init(&srq->lock);
+	srq->ibsrq.device = &c->dev->ibdev;
+	srq->ibsrq.event_handler = on_event;
+	srq->ibsrq.srq_context = c;
+	c->srq = srq;
+}
+
+static int ring_test_init(struct kunit *test)
+{
+	struct ctx *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	c->dev = fake_dev(test);
+	make_cq(test, c);
+	make_srq(test, c);
+	test->priv = c;
+	return 0;
+}
+
+static void start_at(struct srn_cq *cq, u32 index)
+{
+	cq->prod = index;
+	cq->cons = index;
+	cq->page->prod = index;
+	cq->page->cons = index;
+}
+
+static bool post(struct ctx *c, u64 wr_id)
+{
+	struct srn_cqe cqe = { .wr_id = wr_id };
+
+	return srn_cq_post(c->cq, &cqe, false, NULL);
+}
+
+static const u32 starts[] = { 0, U32_MAX - 3, 0x7ffffffc, U32_MAX };
+
+/* A program that consumes as it should, across both wraps of the index. */
+static void srn_ring_cq_user_wrap_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cq_page *page = c->cq->page;
+	u32 s, i;
+
+	for (s = 0; s < ARRAY_SIZE(starts); s++) {
+		start_at(c->cq, starts[s]);
+		for (i = 0; i < 3 * ENTRIES; i++) {
+			KUNIT_ASSERT_TRUE(test, post(c, i));
+			KUNIT_ASSERT_EQ(test, page->prod, starts[s] + i + 1);
+			KUNIT_ASSERT_EQ(test, c->cq->cqes[page->cons % ENTRIES].wr_id, i);
+			page->cons++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, c->events, 0);
+}
+
+static void srn_ring_cq_full_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	u32 i;
+
+	start_at(c->cq, U32_MAX - 2);
+	for (i = 0; i < ENTRIES; i++)
+		KUNIT_ASSERT_TRUE(test, post(c, i));
+	KUNIT_EXPECT_EQ(test, c->cq->page->overrun, 0);
+	KUNIT_EXPECT_FALSE(test, post(c, 99));
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_CQ_ERR);
+	KUNIT_EXPECT_NE(test, c->cq->page->overrun, 0);
+	/* What was there is untouched; the CQ is dead, and said so once. */
+	KUNIT_EXPECT_EQ(test, c->cq->cqes[(U32_MAX - 2) % ENTRIES].wr_id, 0);
+	c->cq->page->cons = c->cq->page->prod;
+	KUNIT_EXPECT_FALSE(test, post(c, 100));
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+	KUNIT_EXPECT_EQ(test, c->cq->page->prod, U32_MAX - 2 + ENTRIES);
+}
+
+/* An index that cannot be counts as full, whichever way it lies. */
+static void srn_ring_cq_liar_test(struct kunit *test)
+{
+	static const s32 lies[] = { 1, 2, ENTRIES, 0x7fffffff, -ENTRIES - 1, -0x7fffffff };
+	struct ctx *c = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(lies); i++) {
+		c->cq->overrun = false;
+		start_at(c->cq, 5);
+		c->cq->page->cons = 5 + lies[i];
+		KUNIT_EXPECT_FALSE(test, post(c, 1));
+		KUNIT_EXPECT_EQ(test, c->cq->page->prod, 5);
+	}
+}
+
+/* What the program writes to the kernel's index changes nothing. */
+static void srn_ring_cq_prod_is_private_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, post(c, 1));
+	c->cq->page->prod = 0xdeadbeef;
+	KUNIT_ASSERT_TRUE(test, post(c, 2));
+	KUNIT_EXPECT_EQ(test, c->cq->page->prod, 2);
+	KUNIT_EXPECT_EQ(test, c->cq->cqes[1].wr_id, 2);
+}
+
+static void srn_ring_cq_kernel_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_cqe cqe = {
+		.status = IB_WC_REM_ACCESS_ERR, .opcode = IB_WC_RECV, .byte_len = 44,
+		.inv_rkey = 0x1234, .src_qp = 7, .pkey_index = 1, .sl = 3, .port_num = 1,
+		.wc_flags = SRN_WC_WITH_INV | SRN_WC_GRH,
+		.network_hdr_type = RDMA_NETWORK_IPV6, .vendor_err = 5,
+	};
+	struct ib_wc wc[ENTRIES];
+	u32 i, round;
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	c->cq->kernel = true;
+	start_at(c->cq, U32_MAX - 4);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 5; i++) {
+			cqe.wr_id = round * 5 + i;
+			KUNIT_ASSERT_TRUE(test, srn_cq_post(c->cq, &cqe, false, qp));
+		}
+		KUNIT_ASSERT_EQ(test, srn_poll_cq(&c->cq->ibcq, 2, wc), 2);
+		KUNIT_ASSERT_EQ(test, srn_poll_cq(&c->cq->ibcq, ENTRIES, wc + 2), 3);
+		KUNIT_ASSERT_EQ(test, srn_poll_cq(&c->cq->ibcq, ENTRIES, wc + 5), 0);
+		for (i = 0; i < 5; i++)
+			KUNIT_ASSERT_EQ(test, wc[i].wr_id, round * 5 + i);
+	}
+	KUNIT_EXPECT_EQ(test, wc[0].status, IB_WC_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, wc[0].opcode, IB_WC_RECV);
+	KUNIT_EXPECT_EQ(test, wc[0].byte_len, 44);
+	KUNIT_EXPECT_EQ(test, wc[0].ex.invalidate_rkey, 0x1234);
+	KUNIT_EXPECT_PTR_EQ(test, wc[0].qp, qp);
+	KUNIT_EXPECT_EQ(test, wc[0].src_qp, 7);
+	KUNIT_EXPECT_EQ(test, wc[0].wc_flags, IB_WC_WITH_INVALIDATE | IB_WC_GRH |
+			IB_WC_WITH_NETWORK_HDR_TYPE);
+	KUNIT_EXPECT_EQ(test, wc[0].network_hdr_type, RDMA_NETWORK_IPV6);
+	KUNIT_EXPECT_EQ(test, wc[0].vendor_err, 5);
+}
+
+static void srn_ring_cq_forget_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_qp *gone = kunit_kzalloc(test, sizeof(*gone), GFP_KERNEL);
+	struct ib_qp *stays = kunit_kzalloc(test, sizeof(*stays), GFP_KERNEL);
+	struct srn_cqe cqe = {};
+	struct ib_wc wc[ENTRIES];
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	KUNIT_ASSERT_NOT_NULL(test, stays);
+	c->cq->kernel = true;
+	start_at(c->cq, U32_MAX - 3);
+	for (i = 0; i < ENTRIES; i++) {
+		cqe.wr_id = i;
+		KUNIT_ASSERT_TRUE(test, srn_cq_post(c->cq, &cqe, false,
+						    i == 2 || i == 5 ? stays : gone));
+	}
+	srn_cq_forget_qp(c->cq, gone);
+	KUNIT_ASSERT_EQ(test, srn_poll_cq(&c->cq->ibcq, ENTRIES, wc), 2);
+	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 2);
+	KUNIT_EXPECT_EQ(test, wc[1].wr_id, 5);
+	KUNIT_EXPECT_PTR_EQ(test, wc[1].qp, stays);
+	/* The freed slots can be used. */
+	for (i = 0; i < ENTRIES; i++)
+		KUNIT_EXPECT_TRUE(test, srn_cq_post(c->cq, &cqe, false, stays));
+}
+
+struct arm_row {
+	const char *desc;
+	u32 arm;
+	bool solicited;
+	unsigned int comps;
+	u32 left;
+};
+
+static const struct arm_row arm_rows[] = {
+	{ "not armed", SRN_CQ_DISARMED, true, 0, SRN_CQ_DISARMED },
+	{ "next, any completion", SRN_CQ_ARM_NEXT, false, 1, SRN_CQ_DISARMED },
+	{ "next, solicited", SRN_CQ_ARM_NEXT, true, 1, SRN_CQ_DISARMED },
+	{ "solicited only, other", SRN_CQ_ARM_SOLICITED, false, 0, SRN_CQ_ARM_SOLICITED },
+	{ "solicited only, solicited", SRN_CQ_ARM_SOLICITED, true, 1, SRN_CQ_DISARMED },
+	{ "nonsense arms for any", 0xffffffff, false, 1, SRN_CQ_DISARMED },
+};
+
+KUNIT_ARRAY_PARAM_DESC(arm, arm_rows, desc);
+
+static void srn_ring_cq_arm_test(struct kunit *test)
+{
+	const struct arm_row *row = test->param_value;
+	struct ctx *c = test->priv;
+	struct srn_cqe cqe = {};
+
+	c->cq->page->arm = row->arm;
+	KUNIT_EXPECT_TRUE(test, srn_cq_post(c->cq, &cqe, row->solicited, NULL));
+	KUNIT_EXPECT_EQ(test, c->comps, row->comps);
+	KUNIT_EXPECT_EQ(test, c->cq->page->arm, row->left);
+	/* One event for each arming. */
+	if (row->comps) {
+		KUNIT_EXPECT_TRUE(test, srn_cq_post(c->cq, &cqe, row->solicited, NULL));
+		KUNIT_EXPECT_EQ(test, c->comps, row->comps);
+	}
+}
+
+static void srn_ring_cq_req_notify_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_cq *cq = &c->cq->ibcq;
+	struct ib_wc wc;
+
+	c->cq->kernel = true;
+	KUNIT_EXPECT_EQ(test, srn_req_notify_cq(cq, IB_CQ_SOLICITED |
+						IB_CQ_REPORT_MISSED_EVENTS), 0);
+	KUNIT_ASSERT_TRUE(test, post(c, 1));
+	KUNIT_EXPECT_EQ(test, c->comps, 0);
+	KUNIT_EXPECT_EQ(test, srn_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KUNIT_EXPECT_EQ(test, srn_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+						IB_CQ_REPORT_MISSED_EVENTS), 1);
+	/* The narrower request does not take the wider one back. */
+	srn_req_notify_cq(cq, IB_CQ_SOLICITED);
+	KUNIT_ASSERT_TRUE(test, post(c, 2));
+	KUNIT_EXPECT_EQ(test, c->comps, 1);
+	KUNIT_EXPECT_EQ(test, srn_poll_cq(cq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, srn_poll_cq(cq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, srn_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+						IB_CQ_REPORT_MISSED_EVENTS), 0);
+}
+
+/* A handler whose own posting completes is called again, not within itself. */
+static void srn_ring_cq_handler_nests_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+
+	c->cq->kernel = true;
+	c->rearm = true;
+	srn_req_notify_cq(&c->cq->ibcq, IB_CQ_NEXT_COMP);
+	KUNIT_ASSERT_TRUE(test, post(c, 1));
+	KUNIT_EXPECT_EQ(test, c->comps, 2);
+	KUNIT_EXPECT_EQ(test, c->max_depth, 1);
+	KUNIT_EXPECT_FALSE(test, c->cq->notifying);
+}
+
+/* SRQ. */
+
+static void post_srq(struct kunit *test, struct ctx *c, u64 wr_id)
+{
+	struct ib_sge sge = { .addr = wr_id, .length = 10, .lkey = 1 };
+	struct ib_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
+	const struct ib_recv_wr *bad;
+
+	KUNIT_ASSERT_EQ(test, srn_post_srq_recv(&c->srq->ibsrq, &wr, &bad), 0);
+}
+
+static void srn_ring_srq_wrap_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	u32 s, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	for (s = 0; s < ARRAY_SIZE(starts); s++) {
+		c->srq->head = starts[s];
+		c->srq->page->tail = starts[s];
+		KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_RNR);
+		for (i = 0; i < 3 * ENTRIES; i++) {
+			post_srq(test, c, i);
+			KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+			KUNIT_ASSERT_EQ(test, r->wr_id, i);
+			KUNIT_ASSERT_EQ(test, r->length, 10);
+			KUNIT_ASSERT_EQ(test, c->srq->page->head, starts[s] + i + 1);
+		}
+		KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_RNR);
+	}
+	KUNIT_EXPECT_EQ(test, c->events, 0);
+}
+
+static void srn_ring_srq_full_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_recv_wr wr[2] = { { .wr_id = 1, .next = &wr[1] }, { .wr_id = 2 } };
+	const struct ib_recv_wr *bad = NULL;
+	u32 i;
+
+	c->srq->head = U32_MAX - 1;
+	c->srq->page->tail = U32_MAX - 1;
+	for (i = 0; i < ENTRIES - 1; i++)
+		post_srq(test, c, i);
+	KUNIT_EXPECT_EQ(test, srn_post_srq_recv(&c->srq->ibsrq, wr, &bad), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, bad, &wr[1]);
+	KUNIT_EXPECT_EQ(test, c->srq->page->tail, U32_MAX - 1 + ENTRIES);
+}
+
+static void srn_ring_srq_limit_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	c->srq->limit = 3;
+	for (i = 0; i < 5; i++)
+		post_srq(test, c, i);
+	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+	KUNIT_EXPECT_EQ(test, c->events, 0);	/* 3 are left: not below */
+	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_SRQ_LIMIT_REACHED);
+	KUNIT_EXPECT_EQ(test, c->srq->limit, 0);
+	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+}
+
+static void srn_ring_srq_liar_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	c->srq->page->tail = ENTRIES + 1;
+	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_SRQ_ERR);
+	c->srq->page->tail = U32_MAX;
+	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);
+	KUNIT_EXPECT_EQ(test, c->events, 1);
+	KUNIT_EXPECT_EQ(test, c->srq->head, 0);
+	/* And what it writes to the kernel's index is not read back. */
+	c->srq->page->tail = 1;
+	c->srq->page->head = 77;
+	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
+	KUNIT_EXPECT_EQ(test, c->srq->page->head, 1);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(srn_ring_cq_user_wrap_test),
+	KUNIT_CASE(srn_ring_cq_full_test),
+	KUNIT_CASE(srn_ring_cq_liar_test),
+	KUNIT_CASE(srn_ring_cq_prod_is_private_test),
+	KUNIT_CASE(srn_ring_cq_kernel_test),
+	KUNIT_CASE(srn_ring_cq_forget_test),
+	KUNIT_CASE_PARAM(srn_ring_cq_arm_test, arm_gen_params),
+	KUNIT_CASE(srn_ring_cq_req_notify_test),
+	KUNIT_CASE(srn_ring_cq_handler_nests_test),
+	KUNIT_CASE(srn_ring_srq_wrap_test),
+	KUNIT_CASE(srn_ring_srq_full_test),
+	KUNIT_CASE(srn_ring_srq_limit_test),
+	KUNIT_CASE(srn_ring_srq_liar_test),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "srn_ring",
+	.init = ring_test_init,
+	.test_cases = ring_cases,
+};
+
+kunit_test_suite(ring_suite);

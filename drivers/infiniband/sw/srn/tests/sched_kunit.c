@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "../sched.h"
+
+#include <kunit/test.h>
+#include <linux/kthread.h>
+#include <linux/delay.h>
+
+struct fake {
+	struct srn_turn turn;
+	int inside;		/* contexts in run() now */
+	int overlaps;		/* times it was more than one */
+	int rounds;
+	unsigned int seen;	/* bits seen in all rounds */
+	int more;		/* rounds that report work left */
+	atomic_t work;		/* posted by kicks */
+	int done;		/* taken by rounds */
+	unsigned int kick_inside;
+};
+
+static bool fake_run(struct srn_turn *turn, unsigned int bits)
+{
+	struct fake *f = container_of(turn, struct fake, turn);
+
+	if (f->inside++)
+		f->overlaps++;
+	f->rounds++;
+	f->seen |= bits;
+	f->done += atomic_xchg(&f->work, 0);
+	if (f->kick_inside) {
+		unsigned int again = f->kick_inside;
+
+		f->kick_inside = 0;
+		srn_turn_kick(turn, again);
+	}
+	f->inside--;
+	return f->more-- > 0;
+}
+
+static struct fake *new_fake(struct kunit *test)
+{
+	struct fake *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	srn_turn_init(&f->turn, fake_run);
+	return f;
+}
+
+static void wait_idle(struct fake *f)
+{
+	int i;
+
+	for (i = 0; i < 1000 && atomic_read(&f->turn.bits); i++)
+		msleep(1);
+}
+
+static void srn_sched_kick_runs_at_once_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	srn_turn_kick(&f->turn, SRN_TURN_SQ);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)SRN_TURN_SQ);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+/* A kick from inside the turn does not nest: the owner sees the bit. */
+static void srn_sched_kick_inside_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->kick_inside = SRN_TURN_RX;
+	srn_turn_kick(&f->turn, SRN_TURN_SQ);
+	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
+	KUNIT_EXPECT_EQ(test, f->rounds, 2);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)(SRN_TURN_SQ | SRN_TURN_RX));
+}
+
+/* Work without end goes on in the NAPI, and ends when it ends. */
+static void srn_sched_budget_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->more = 100;
+	srn_turn_kick(&f->turn, SRN_TURN_SQ);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 101);
+	KUNIT_EXPECT_TRUE(test, f->seen & SRN_TURN_MORE);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+static void srn_sched_defer_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	local_bh_disable();
+	srn_turn_defer(&f->turn, SRN_TURN_SQ);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	local_bh_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+}
+
+/* Who owns a turn is alone; what came meanwhile runs when it is given back. */
+static void srn_sched_own_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	srn_turn_own(&f->turn);
+	srn_turn_kick(&f->turn, SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	srn_turn_disown(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+/* A turn that never ends by itself can still be owned. */
+static void srn_sched_own_busy_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->more = INT_MAX;
+	srn_turn_kick(&f->turn, SRN_TURN_SQ);
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->inside, 0);
+	f->more = 0;
+	srn_turn_disown(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
+}
+
+#define KICKS	20000
+
+static int kicker(void *arg)
+{
+	struct fake *f = arg;
+	int i;
+
+	for (i = 0; i < KICKS; i++) {
+		atomic_inc(&f->work);
+		srn_turn_kick(&f->turn, SRN_TURN_SQ);
+		cond_resched();
+	}
+	while (!kthread_should_stop())
+		msleep(1);
+	return 0;
+}
+
+/* Nothing that was announced before a kick is left behind. */
+static void srn_sched_race_test(struct kunit *test)
+{
+	struct task_struct *task[2];
+	struct fake *f = new_fake(test);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		task[i] = kthread_run(kicker, f, "srn_kunit_kick/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task[i]));
+	}
+	for (i = 0; i < 50; i++) {
+		srn_turn_own(&f->turn);
+		KUNIT_EXPECT_EQ(test, f->inside, 0);
+		srn_turn_disown(&f->turn);
+		msleep(1);
+	}
+	for (i = 0; i < 2; i++)
+		kthread_stop(task[i]);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->done, 2 * KICKS);
+	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
+}
+
+static struct kunit_case srn_sched_cases[] = {
+	KUNIT_CASE(srn_sched_kick_runs_at_once_test),
+	KUNIT_CASE(srn_sched_kick_inside_test),
+	KUNIT_CASE(srn_sched_budget_test),
+	KUNIT_CASE(srn_sched_defer_test),
+	KUNIT_CASE(srn_sched_own_test),
+	KUNIT_CASE(srn_sched_own_busy_test),
+	KUNIT_CASE(srn_sched_race_test),
+	{}
+};
+
+static struct kunit_suite srn_sched_suite = {
+	.name = "srn_sched",
+	.test_cases = srn_sched_cases,
+};
+
+kunit_test_suite(srn_sched_suite);

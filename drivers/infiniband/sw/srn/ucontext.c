@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The doorbell descriptor: one system call that runs the QPs of a program. It
+ * reaches the QPs of its own context and nothing else, whoever it is passed to.
+ *
+ * Descriptor and context end in any order (close, exit, removal of the device).
+ * What they share, struct srn_doorbell, lives as long as either.
+ */
+#include "ucontext.h"
+
+#include <linux/anon_inodes.h>
+#include <linux/bitops.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include <rdma/srn-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "device.h"
+#include "limits.h"
+#include "qp.h"
+#include "udata.h"
+
+struct srn_doorbell {
+	refcount_t refs;		/* the context, the descriptor */
+	struct srn_dev __rcu *dev;	/* NULL once the context is gone */
+	struct xarray links;		/* doorbell index -> struct srn_qp_link, RCU */
+};
+
+static void put_doorbell(struct srn_doorbell *db)
+{
+	if (!refcount_dec_and_test(&db->refs))
+		return;
+	WARN_ON_ONCE(!xa_empty(&db->links));
+	xa_destroy(&db->links);
+	kfree(db);
+}
+
+/* One system call was made; false once there is no device to have it. */
+static bool count_call(struct srn_doorbell *db)
+{
+	struct srn_dev *dev;
+
+	/* The device waits for RCU readers before it frees its counters. */
+	rcu_read_lock();
+	dev = rcu_dereference(db->dev);
+	if (dev)
+		srn_count(dev, SRN_CNT_DOORBELLS);
+	rcu_read_unlock();
+	return dev;
+}
+
+static void ring(struct srn_doorbell *db, unsigned long index)
+{
+	struct srn_qp_link *link;
+
+	rcu_read_lock();
+	link = xa_load(&db->links, index);
+	if (link && !srn_link_get(link))
+		link = NULL;
+	rcu_read_unlock();
+	if (!link)
+		return;
+	srn_qp_doorbell(link->qp);
+	srn_link_put(link);
+}
+
+static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct srn_doorbell *db = file->private_data;
+	unsigned long base = upper_32_bits((u64)arg) * 32UL;
+	u32 bits = lower_32_bits(arg);
+
+	if (cmd != SRN_IOC_DOORBELL)
+		return -EINVAL;
+	if (!count_call(db))
+		return -EIO;
+	for (; bits; bits &= bits - 1)
+		ring(db, base + __ffs(bits));
+	return 0;
+}
+
+static int doorbell_release(struct inode *inode, struct file *file)
+{
+	put_doorbell(file->private_data);
+	return 0;
+}
+
+/* A 32-bit program reaches the first word of its bitmap. */
+static const struct file_operations doorbell_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = doorbell_ioctl,
+	.compat_ioctl = doorbell_ioctl,
+	.release = doorbell_release,
+	.llseek = noop_llseek,
+};
+
+static struct srn_doorbell *create_doorbell(struct srn_dev *dev)
+{
+	struct srn_doorbell *db = kzalloc(sizeof(*db), GFP_KERNEL_ACCOUNT);
+
+	if (!db)
+		return NULL;
+	refcount_set(&db->refs, 1);
+	RCU_INIT_POINTER(db->dev, dev);
+	xa_init_flags(&db->links, XA_FLAGS_ALLOC);
+	return db;
+}
+
+/* A file that no program sees yet; it has a reference of its own. */
+static struct file *open_doorbell(struct srn_doorbell *db)
+{
+	struct file *file = anon_inode_getfile("[srn_doorbell]", &doorbell_fops, db,
+					       O_RDWR | O_CLOEXEC);
+
+	if (!IS_ERR(file))
+		refcount_inc(&db->refs);
+	return file;
+}
+
+int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp *qp, u32 *index)
+{
+	/* Lowest first: the bitmap of a program with few QPs is one word. */
+	int err = xa_alloc(&uc->db->links, index, qp->link, XA_LIMIT(0, SRN_MAX_QP - 1),
+			   GFP_KERNEL_ACCOUNT);
+
+	return err == -EBUSY ? -ENOSPC : err;
+}
+
+void srn_doorbell_del(struct srn_ucontext *uc, u32 index)
+{
+	/* A doorbell that found the QP a moment ago holds its link, for which
+	 * the QP's destruction waits.
+	 */
+	xa_erase(&uc->db->links, index);
+}
+
+static int check_request(struct ib_udata *udata)
+{
+	struct srn_alloc_ucontext_req req;
+	int err;
+
+	/* A program that cannot take the doorbell could not post. */
+	if (udata->outlen < sizeof(struct srn_alloc_ucontext_resp))
+		return -EINVAL;
+	err = srn_udata_in(udata, &req, sizeof(req));
+	if (err)
+		return err;
+	return req.comp_mask || req.reserved ? -EOPNOTSUPP : 0;
+}
+
+/* The descriptor appears in the program last, since it cannot be taken back. */
+static int give_doorbell(struct srn_doorbell *db, struct ib_udata *udata)
+{
+	struct srn_alloc_ucontext_resp resp = { .max_inline = SRN_MAX_INLINE };
+	struct file *file;
+	int err, fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = open_doorbell(db);
+	if (IS_ERR(file)) {
+		err = PTR_ERR(file);
+		goto err_fd;
+	}
+	resp.doorbell_fd = fd;
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (err)
+		goto err_file;
+	fd_install(fd, file);
+	return 0;
+
+err_file:
+	fput(file);
+err_fd:
+	put_unused_fd(fd);
+	return err;
+}
+
+int srn_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	struct srn_ucontext *uc = to_srn_ucontext(ibuc);
+	int err;
+
+	err = check_request(udata);
+	if (err)
+		return err;
+	uc->db = create_doorbell(to_srn_dev(ibuc->device));
+	if (!uc->db)
+		return -ENOMEM;
+	err = give_doorbell(uc->db, udata);
+	if (err)
+		put_doorbell(uc->db);
+	return err;
+}
+
+void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
+{
+	struct srn_doorbell *db = to_srn_ucontext(ibuc)->db;
+
+	RCU_INIT_POINTER(db->dev, NULL);
+	put_doorbell(db);
+}
+
+/* The device goes while the program runs. ib_core has destroyed the objects and
+ * zapped the mappings; the program keeps a descriptor that answers EIO.
+ */
+void srn_disassociate_ucontext(struct ib_ucontext *ibuc)
+{
+	RCU_INIT_POINTER(to_srn_ucontext(ibuc)->db->dev, NULL);
+}

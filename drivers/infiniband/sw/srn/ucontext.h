@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A program's context: its QPs by doorbell index, and the doorbell descriptor. */
+#ifndef SRN_UCONTEXT_H
+#define SRN_UCONTEXT_H
+
+#include <rdma/ib_verbs.h>
+
+struct srn_qp;
+struct srn_doorbell;
+
+struct srn_ucontext {
+	struct ib_ucontext ibuc;
+	struct srn_doorbell *db;	/* shared with the descriptor, refcounted */
+};
+
+static inline struct srn_ucontext *to_srn_ucontext(struct ib_ucontext *uc)
+{
+	return container_of(uc, struct srn_ucontext, ibuc);
+}
+
+/** srn_doorbell_add() - give a QP its bit in the bitmap; may sleep; 0, -ENOMEM or -ENOSPC */
+int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp *qp, u32 *index);
+/** srn_doorbell_del() - after it returns no doorbell reaches the QP; may sleep */
+void srn_doorbell_del(struct srn_ucontext *uc, u32 index);
+
+/* ib_device_ops */
+int srn_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata);
+void srn_dealloc_ucontext(struct ib_ucontext *uc);
+void srn_disassociate_ucontext(struct ib_ucontext *uc);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* RoCEv2 on the wire (IBTA vol. 1 chapter 9, annexes A17 and A19): layouts and nothing else. */
+#ifndef SRN_WIRE_H
+#define SRN_WIRE_H
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/types.h>
+
+#define SRN_UDP_PORT		4791
+#define SRN_ICRC_SIZE		4
+#define SRN_QPN_MASK		0x00ffffffu
+#define SRN_QPN_MULTICAST	0x00ffffffu
+#define SRN_PKEY_DEFAULT	0xffffu
+#define SRN_GSI_QKEY		0x80010000u
+#define SRN_GRH_SIZE		40
+#define SRN_CNP_RESERVED	16	/* zero bytes between the BTH and the ICRC of a CNP */
+
+/* Base transport header. */
+struct srn_bth {
+	u8 opcode;
+	u8 flags;		/* 7 solicited; 6 MigReq; 5:4 pad count; 3:0 header version, 0 */
+	__be16 pkey;
+	__be32 dqpn;		/* 31 FECN; 30 BECN; 29:24 reserved; 23:0 destination QP */
+	__be32 apsn;		/* 31 AckReq; 30:24 reserved; 23:0 PSN */
+};
+
+static_assert(sizeof(struct srn_bth) == 12);
+
+#define SRN_BTH_SE		BIT(7)
+#define SRN_BTH_MIGREQ		BIT(6)
+#define SRN_BTH_PAD		GENMASK(5, 4)
+#define SRN_BTH_TVER		GENMASK(3, 0)
+#define SRN_BTH_FECN		BIT(31)
+#define SRN_BTH_BECN		BIT(30)
+#define SRN_BTH_QPN		GENMASK(23, 0)
+#define SRN_BTH_ACKREQ		BIT(31)
+#define SRN_BTH_PSN		GENMASK(23, 0)
+
+/* Datagram extended transport header. */
+struct srn_deth {
+	__be32 qkey;
+	__be32 sqpn;		/* 31:24 reserved; 23:0 source QP */
+};
+
+static_assert(sizeof(struct srn_deth) == 8);
+
+/* RDMA extended transport header. The wire does not align its 64-bit fields. */
+struct srn_reth {
+	__be64 va;
+	__be32 rkey;
+	__be32 len;
+} __packed;
+
+static_assert(sizeof(struct srn_reth) == 16);
+
+/* Atomic extended transport header. */
+struct srn_atomic_eth {
+	__be64 va;
+	__be32 rkey;
+	__be64 swap_add;
+	__be64 compare;
+} __packed;
+
+static_assert(sizeof(struct srn_atomic_eth) == 28);
+
+/* Acknowledge extended transport header. */
+struct srn_aeth {
+	__be32 smsn;		/* 31:24 syndrome; 23:0 message sequence number */
+};
+
+static_assert(sizeof(struct srn_aeth) == 4);
+
+#define SRN_AETH_SYNDROME	GENMASK(31, 24)
+#define SRN_AETH_MSN		GENMASK(23, 0)
+
+/* Syndrome: 7 reserved; 6:5 class; 4:0 value. */
+#define SRN_SYN_CLASS		GENMASK(6, 5)
+#define SRN_SYN_VALUE		GENMASK(4, 0)
+#define SRN_SYN_ACK		0
+#define SRN_SYN_RNR		1
+#define SRN_SYN_NAK		3
+#define SRN_SYN_ACK_UNLIMITED	0x1f	/* an ACK that carries no credit count */
+#define SRN_SYN_RNR_NAK		0x20	/* | timer code */
+#define SRN_SYN_NAK_SEQ		0x60
+#define SRN_SYN_NAK_INV_REQ	0x61
+#define SRN_SYN_NAK_ACCESS	0x62
+#define SRN_SYN_NAK_OP		0x63
+#define SRN_SYN_NAK_INV_RD	0x64
+
+/* What an atomic returned. */
+struct srn_atomic_ack_eth {
+	__be64 orig;
+} __packed;
+
+static_assert(sizeof(struct srn_atomic_ack_eth) == 8);
+
+/* Immediate data, and the key of SEND with invalidate: same place, same size. */
+struct srn_imm {
+	__be32 data;
+};
+
+static_assert(sizeof(struct srn_imm) == 4);
+
+struct srn_ieth {
+	__be32 rkey;
+};
+
+static_assert(sizeof(struct srn_ieth) == 4);
+
+/* Longest run of headers from BTH to payload: BTH + AtomicETH. */
+#define SRN_MAX_HDR_LEN		(sizeof(struct srn_bth) + sizeof(struct srn_atomic_eth))
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pad, ICRC, UDP, IP, and out. */
+#include "xmit.h"
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/udp.h>
+
+#include "device.h"
+#include "icrc.h"
+#include "path.h"
+#include "trace.h"
+#include "wire.h"
+
+/* Payload is padded to four bytes; the count stands in the BTH. */
+static u8 set_pad(struct sk_buff *skb)
+{
+	struct srn_bth *bth = (struct srn_bth *)skb->data;
+	u8 pad = -skb->len & 3;
+
+	bth->flags |= u8_encode_bits(pad, SRN_BTH_PAD);
+	return pad;
+}
+
+/* Pad and ICRC behind payload in page fragments: a fragment of their own. */
+static void *trailer_frag(struct sk_buff *skb, unsigned int len)
+{
+	struct page *page;
+	void *p;
+
+	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	p = napi_alloc_frag(SMP_CACHE_BYTES);
+	if (!p)
+		return NULL;
+	page = virt_to_head_page(p);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page), len,
+			SMP_CACHE_BYTES);
+	return p;
+}
+
+static void *add_trailer(struct sk_buff *skb, unsigned int len)
+{
+	return skb_is_nonlinear(skb) ? trailer_frag(skb, len) : skb_put(skb, len);
+}
+
+static void push_udp(struct sk_buff *skb, const struct srn_path *path)
+{
+	struct udphdr *udp;
+
+	skb_push(skb, sizeof(*udp));
+	skb_reset_transport_header(skb);
+	udp = udp_hdr(skb);
+	udp->source = path->sport;
+	udp->dest = htons(SRN_UDP_PORT);
+	udp->len = htons(skb->len);
+	udp->check = 0;		/* the ICRC covers more (annex A17.4.5.1) */
+}
+
+static void push_ip4(struct sk_buff *skb, const struct srn_path *path)
+{
+	struct iphdr *ip;
+
+	skb_push(skb, sizeof(*ip));
+	skb_reset_network_header(skb);
+	ip = ip_hdr(skb);
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / 4;
+	ip->tos = path->tos;
+	ip->tot_len = htons(skb->len);
+	ip->id = 0;		/* atomic datagram (RFC 6864): never fragmented */
+	ip->frag_off = htons(IP_DF);
+	ip->ttl = path->ttl;
+	ip->protocol = IPPROTO_UDP;
+	ip->check = 0;		/* ip_local_out() fills it in; not covered by the ICRC */
+	ip->saddr = path->v4.saddr;
+	ip->daddr = path->v4.daddr;
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
+{
+	struct ipv6hdr *ip;
+
+	skb_push(skb, sizeof(*ip));
+	skb_reset_network_header(skb);
+	ip = ipv6_hdr(skb);
+	ip6_flow_hdr(ip, path->tos, path->flow_label);
+	ip->payload_len = htons(skb->len - sizeof(*ip));
+	ip->nexthdr = IPPROTO_UDP;
+	ip->hop_limit = path->ttl;
+	ip->saddr = path->v6.saddr;
+	ip->daddr = path->v6.daddr;
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+/* Everything before the trailer, the headers now being final. */
+static __le32 icrc(struct sk_buff *skb, bool is_v6)
+{
+	unsigned int from = skb_transport_offset(skb) + sizeof(struct udphdr) +
+			    sizeof(struct srn_bth);
+	u32 crc = srn_icrc_hdr(skb_network_header(skb), skb_transport_header(skb), is_v6);
+
+	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
+}
+
+static int send_ip(struct srn_path *path, struct sk_buff *skb)
+{
+	struct net *net = path->dev->net;
+
+	/* The stack's own errors and the qdisc's NET_XMIT_* alike. */
+	if (path->is_v6)
+		return ip6_local_out(net, NULL, skb);
+	return ip_local_out(net, NULL, skb);
+}
+
+void srn_xmit(struct srn_path *path, struct sk_buff *skb)
+{
+	struct srn_dev *dev = path->dev;
+	unsigned int bytes, trailer;
+	struct dst_entry *dst;
+	__le32 crc;
+	u8 *end;
+
+	dst = srn_path_dst(path);
+	if (!dst) {
+		srn_count(dev, SRN_CNT_NO_ROUTE);
+		goto drop;
+	}
+	skb_dst_set(skb, dst);
+	trailer = set_pad(skb) + SRN_ICRC_SIZE;
+	trace_srn_tx(dev, skb);
+	end = add_trailer(skb, trailer);
+	if (!end) {
+		srn_count(dev, SRN_CNT_TX_NOMEM);
+		goto drop;
+	}
+	memset(end, 0, trailer);
+	bytes = skb->len;
+
+	push_udp(skb, path);
+	if (path->is_v6)
+		push_ip6(skb, path);
+	else
+		push_ip4(skb, path);
+	crc = icrc(skb, path->is_v6);
+	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
+
+	skb->dev = dst->dev;
+	skb->priority = path->prio;
+	skb->ip_summed = CHECKSUM_NONE;
+	/* Spreads QPs over queues and CPUs without dissecting the packet again. */
+	__skb_set_sw_hash(skb, (__force u32)path->sport * 0x9e3779b1u, true);
+	srn_count(dev, SRN_CNT_SENT_PKTS);
+	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
+	if (send_ip(path, skb))
+		srn_count(dev, SRN_CNT_SEND_ERR);
+	return;
+drop:
+	kfree_skb(skb);
+}
