@@ -2,6 +2,8 @@
 /* ACK and NAK of a RC responder (IBTA vol. 1, 9.7.5.1 and 9.7.5.2). */
 #include "ack.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rdma/ib_pack.h>
 
 #include "build.h"
@@ -44,6 +46,7 @@ void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked)
 	if (waiting || asked)
 		set_pending(resp, SRN_SYN_ACK_UNLIMITED, psn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_done);
 
 /* A duplicate is acknowledged, with the PSN of the newest packet done. A
  * NAK that waits says as much.
@@ -57,16 +60,34 @@ void srn_ack_again(struct srn_qp *qp)
 	set_pending(resp, SRN_SYN_ACK_UNLIMITED,
 		    resp->done_any ? resp->done_psn : srn_psn_add(resp->psn, -1));
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_again);
 
-void srn_ack_nak(struct srn_qp *qp, u8 syndrome)
+static void send_back(struct srn_responder *resp, u8 syndrome)
 {
-	struct srn_responder *resp = &qp->resp;
-
-	if (resp->nak_sent)
-		return;
 	resp->nak_sent = syndrome;
 	set_pending(resp, syndrome, resp->psn);
 }
+
+/* The packet behind the missing one comes first after it, so when it comes again
+ * the peer has gone back, and what it sent again is lost as well. Silence would
+ * cost it a timeout.
+ */
+void srn_ack_gap(struct srn_qp *qp, u32 psn)
+{
+	struct srn_responder *resp = &qp->resp;
+	bool lost_again = resp->nak_sent == SRN_SYN_NAK_SEQ &&
+			  psn == srn_psn_add(resp->psn, 1);
+
+	if (!resp->nak_sent || lost_again)
+		send_back(resp, SRN_SYN_NAK_SEQ);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
+
+void srn_ack_rnr(struct srn_qp *qp)
+{
+	send_back(&qp->resp, SRN_SYN_RNR_NAK | qp->min_rnr_timer);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
 
 void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn)
 {
@@ -86,18 +107,7 @@ bool srn_ack_expected(struct srn_qp *qp)
 	resp->ack_pending = false;
 	return true;
 }
-
-/* A peer that sends duplicates has timed out, and what follows may have a gap at
- * the same place: without a new NAK each such loss would cost it one more
- * timeout. Not after RNR, where silence is the answer.
- */
-void srn_ack_rewound(struct srn_qp *qp)
-{
-	struct srn_responder *resp = &qp->resp;
-
-	if (resp->nak_sent == SRN_SYN_NAK_SEQ && !resp->ack_pending)
-		resp->nak_sent = 0;
-}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_expected);
 
 void srn_ack_implied(struct srn_qp *qp, u32 psn)
 {
@@ -108,6 +118,7 @@ void srn_ack_implied(struct srn_qp *qp, u32 psn)
 	resp->ack_pending = false;
 	srn_count(qp->dev, SRN_CNT_ACK_DEFERRED);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_implied);
 
 static enum srn_counter counter_of(u8 syndrome)
 {

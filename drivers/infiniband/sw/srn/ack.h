@@ -17,12 +17,14 @@ void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
 void srn_ack_again(struct srn_qp *qp);
 
 /**
- * srn_ack_nak() - the peer has to send again from the expected PSN on
- * @syndrome: SRN_SYN_NAK_SEQ, or SRN_SYN_RNR_NAK with its timer
+ * srn_ack_gap() - @psn came, which is ahead of the expected PSN: NAK, sequence error
  *
- * Once per expected PSN: what else is in flight draws nothing.
+ * One for each gap: what else is in flight draws nothing.
  */
-void srn_ack_nak(struct srn_qp *qp, u8 syndrome);
+void srn_ack_gap(struct srn_qp *qp, u32 psn);
+
+/** srn_ack_rnr() - the expected packet finds no receive WQE; what follows it draws nothing */
+void srn_ack_rnr(struct srn_qp *qp);
 
 /** srn_ack_fatal() - the last word of this QP, about the request at @psn */
 void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
@@ -34,9 +36,6 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
  * Return: true if the peer is owed an ACK in place of it.
  */
 bool srn_ack_expected(struct srn_qp *qp);
-
-/** srn_ack_rewound() - the peer went back behind the gap: it deserves a new NAK for it */
-void srn_ack_rewound(struct srn_qp *qp);
 
 /** srn_ack_implied() - an answer with @psn went out, which acknowledges all before it */
 void srn_ack_implied(struct srn_qp *qp, u32 psn);

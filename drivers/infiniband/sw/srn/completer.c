@@ -59,9 +59,15 @@ static void publish_head(struct srn_qp *qp)
 		smp_store_release(&qp->page->sq_head, qp->req.una);
 }
 
+/* A request that is to be sent again is not in flight, and yet not over. */
+static bool is_busy(struct srn_qp *qp)
+{
+	return qp->req.una != qp->req.fetched && oldest(qp)->started;
+}
+
 static void drained(struct srn_qp *qp)
 {
-	if (qp->state != IB_QPS_SQD || !qp->sq_draining || srn_requester_inflight(qp))
+	if (qp->state != IB_QPS_SQD || !qp->sq_draining || is_busy(qp))
 		return;
 	qp->sq_draining = false;
 	if (qp->sqd_notify)
@@ -164,11 +170,16 @@ static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 	srn_count(qp->dev, SRN_CNT_RCVD_SEQ_ERR);
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		return;
-	/* Going back is worth it once per PSN; a second loss is the timer's. */
-	if (req->rewound || req->una_psn != psn)
+	if (req->una_psn != psn)
 		return;
+	/* Peers send one NAK for a gap: a second one says that what was resent got
+	 * lost too, and costs a retry as a timeout does.
+	 */
+	if (req->rewound)
+		srn_retry_again(qp);
+	else
+		srn_requester_seek(qp, psn);
 	req->rewound = true;
-	srn_requester_seek(qp, psn);
 }
 
 static void rx_rnr(struct srn_qp *qp, u32 psn, u8 code)
@@ -279,6 +290,22 @@ static void advance(struct srn_qp *qp, struct srn_wqe *wqe)
 		srn_completer_retire(qp);
 }
 
+/* A READ that was asked for again in the middle goes on with FIRST or ONLY, or, as
+ * rxe does it, with MIDDLE or LAST; its start and its end are unmistakable. A READ
+ * that is asked for in chunks has an end in each, and late answers may still have
+ * the ends of chunks that were asked for before.
+ */
+static bool fits_position(const struct srn_wqe *wqe, u32 psn, u8 pos)
+{
+	bool chunked = srn_psn_diff(wqe->last_psn, wqe->first_psn) >= SRN_READ_CHUNK;
+	bool ends = pos == SRN_POS_LAST || pos == SRN_POS_ONLY;
+	bool starts = pos == SRN_POS_FIRST || pos == SRN_POS_ONLY;
+
+	if (psn == wqe->first_psn && !starts)
+		return false;
+	return psn == wqe->last_psn ? ends : !ends || chunked;
+}
+
 static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_pkt *pkt = srn_pkt(skb);
@@ -298,7 +325,8 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 	}
 	offset = srn_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	len = min(qp->mtu, wqe->length - offset);
-	if (wqe->opcode != IB_WR_RDMA_READ || pkt->len != len) {
+	if (wqe->opcode != IB_WR_RDMA_READ || pkt->len != len ||
+	    !fits_position(wqe, pkt->psn, srn_pkt_info(skb)->pos)) {
 		srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
 		srn_completer_fail(qp, wqe, SRN_V_BAD_RESP);
 		return;

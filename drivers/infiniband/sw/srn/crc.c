@@ -27,8 +27,8 @@
 #define PROBE_RUNS	5	/* the best counts: the others met an interrupt */
 
 static const char *const impl_names[SRN_CRC_IMPLS] = {
-	[SRN_CRC_TABLE] = "table",
 	[SRN_CRC_FOLD] = "fold",
+	[SRN_CRC_TABLE] = "table",
 	[SRN_CRC_CRYPTO] = "crypto",
 };
 
@@ -114,8 +114,8 @@ static void choose(const void *buf)
 			chosen = impl;
 		}
 	}
-	pr_info("CRC-32 in MB/s: table %llu, fold %llu, crypto %llu: using %s\n",
-		mbps[SRN_CRC_TABLE], mbps[SRN_CRC_FOLD], mbps[SRN_CRC_CRYPTO],
+	pr_info("CRC-32 in MB/s: fold %llu, table %llu, crypto %llu: using %s\n",
+		mbps[SRN_CRC_FOLD], mbps[SRN_CRC_TABLE], mbps[SRN_CRC_CRYPTO],
 		impl_names[chosen]);
 }
 

@@ -5,10 +5,10 @@
 
 #include <linux/types.h>
 
-/* The candidates. */
+/* The candidates. The first wins where the clock is too coarse to tell. */
 enum srn_crc_impl {
-	SRN_CRC_TABLE,		/* the kernel's crc32_le() */
 	SRN_CRC_FOLD,		/* crc_fold.c */
+	SRN_CRC_TABLE,		/* the kernel's crc32_le() */
 	SRN_CRC_CRYPTO,		/* the best "crc32" of the crypto API, SIMD on many CPUs */
 	SRN_CRC_IMPLS,
 };

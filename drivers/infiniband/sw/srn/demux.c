@@ -24,29 +24,10 @@ static_assert(SRN_CNT_SENT_PKTS == PASS);
 
 #define QPN_GSI	1
 
-/* Several devices may own one link-local address (VLANs over one netdev share
- * the MAC): the one on the netdev that the packet came by has the better claim.
- */
-static struct srn_dev *find_addressee(struct srn_net *snet, struct sk_buff *skb)
-{
-	struct srn_dev *dev, *found = NULL;
-	struct in6_addr addr;
-
-	srn_pkt_daddr(skb, &addr);
-	list_for_each_entry_rcu(dev, &snet->devs, node) {
-		if (!srn_dev_has_gid(dev, &addr))
-			continue;
-		if (dev->ndev->ifindex == skb->skb_iif)
-			return dev;
-		found = found ?: dev;
-	}
-	return found;
-}
-
 /* Every device has a QP1, so only the address tells whose is meant. */
 static struct srn_qp_link *get_gsi(struct srn_net *snet, struct sk_buff *skb)
 {
-	struct srn_dev *dev = find_addressee(snet, skb);
+	struct srn_dev *dev = srn_net_find_dev(snet, skb);
 	struct srn_qp_link *link;
 
 	if (!dev)

@@ -3,6 +3,7 @@
 #include "device.h"
 
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
@@ -14,6 +15,10 @@
 
 /* One netdev, one link: covers the question and the deed. */
 static DEFINE_MUTEX(link_lock);
+
+/* All links, registered or just not so yet or any more. */
+static LIST_HEAD(links);
+static DEFINE_SPINLOCK(links_lock);
 
 /* RoCEv2 needs what UDP needs: a netdev that IP runs on. Others, as CAN, get a
  * clear answer here instead of a link that carries nothing.
@@ -39,9 +44,12 @@ static bool carries_ip(const struct net_device *ndev)
 
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev)
 {
-	/* IPv6 has the larger header, and a path may use either. */
-	int room = (int)READ_ONCE(ndev->mtu) - (int)sizeof(struct ipv6hdr) -
-		   (int)sizeof(struct udphdr) - (int)SRN_MAX_HDR_LEN - SRN_ICRC_SIZE;
+	/* IPv6 has the larger header, and a path may use either; a WRITE with
+	 * immediate has the most headers of those with payload.
+	 */
+	int room = (int)READ_ONCE(ndev->mtu) -
+		   (int)(sizeof(struct ipv6hdr) + sizeof(struct udphdr) + sizeof(struct srn_bth) +
+			 sizeof(struct srn_reth) + sizeof(struct srn_imm) + SRN_ICRC_SIZE);
 
 	return ib_mtu_int_to_enum(room);	/* the largest not above, but at least 256 */
 }
@@ -149,6 +157,9 @@ static struct srn_dev *create(struct net_device *ndev, struct net *net)
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	set_attributes(dev);
 	srn_net_add_dev(dev->snet, dev);
+	spin_lock(&links_lock);
+	list_add_tail_rcu(&dev->link, &links);
+	spin_unlock(&links_lock);
 	ib_set_device_ops(&dev->ibdev, &srn_dev_ops);
 	return dev;
 
@@ -163,7 +174,10 @@ void srn_dev_put(struct ib_device *ibdev)
 {
 	struct srn_dev *dev = to_srn_dev(ibdev);
 
-	srn_net_del_dev(dev->snet, dev);	/* waits for packets that saw the device */
+	spin_lock(&links_lock);
+	list_del_rcu(&dev->link);
+	spin_unlock(&links_lock);
+	srn_net_del_dev(dev->snet, dev);	/* waits for all who saw the device */
 	srn_net_put(dev->snet);
 	destroy_tables(dev);
 	/* Last: the netdev's removal, and with it that of its parent and of its
@@ -172,14 +186,37 @@ void srn_dev_put(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
-static bool has_link(struct net_device *ndev)
+struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev)
 {
-	struct ib_device *ibdev;
+	struct srn_dev *dev, *found = NULL;
 
-	ibdev = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)SRN_DRIVER_ID);
-	if (ibdev)
-		ib_device_put(ibdev);
-	return ibdev;
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &links, link) {
+		if (dev->ndev == ndev && ib_device_try_get(&dev->ibdev)) {
+			found = dev;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static bool has_link(const struct net_device *ndev)
+{
+	struct srn_dev *dev = srn_dev_get_by_netdev(ndev);
+
+	if (dev)
+		ib_device_put(&dev->ibdev);
+	return dev;
+}
+
+/* Whose addresses the core puts into the GID table: it counts VLANs to the
+ * netdev that they are on, so a link on a VLAN has to name that one. It gets the
+ * addresses of its neighbours by that, and carries them as well.
+ */
+static struct net_device *gid_netdev(struct net_device *ndev)
+{
+	return is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
 }
 
 /* A netdev that left while its link was being registered sent its notification
@@ -187,14 +224,11 @@ static bool has_link(struct net_device *ndev)
  */
 static int catch_up(struct net_device *ndev)
 {
-	struct ib_device *ibdev;
-	struct srn_dev *dev;
+	struct srn_dev *dev = srn_dev_get_by_netdev(ndev);
 	bool gone;
 
-	ibdev = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)SRN_DRIVER_ID);
-	if (!ibdev)
+	if (!dev)
 		return 0;	/* removed already, as it should be */
-	dev = to_srn_dev(ibdev);
 
 	rtnl_lock();
 	gone = ndev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(ndev), dev->net);
@@ -203,10 +237,10 @@ static int catch_up(struct net_device *ndev)
 	rtnl_unlock();
 
 	if (!gone) {
-		ib_device_put(ibdev);
+		ib_device_put(&dev->ibdev);
 		return 0;
 	}
-	ib_unregister_device_and_put(ibdev);
+	ib_unregister_device_and_put(&dev->ibdev);
 	return -ENODEV;
 }
 
@@ -221,7 +255,7 @@ static int add_link(const char *name, struct net_device *ndev, struct net *net)
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	dev->port_up = srn_dev_port_is_up(ndev);
-	err = ib_device_set_netdev(&dev->ibdev, ndev, 1);
+	err = ib_device_set_netdev(&dev->ibdev, gid_netdev(ndev), 1);
 	if (!err)
 		err = ib_register_device(&dev->ibdev, name, NULL);
 	if (err) {

@@ -19,7 +19,9 @@ struct srn_qp_link;
 /* The addresses of a device, for packets that must be matched without the core's table lock. */
 struct srn_gid {
 	union ib_gid gid;		/* all zeros: unused */
-	int ifindex;
+	int ifindex;			/* of the netdev that has the address */
+	u16 vlan;			/* of that netdev; 0xffff: none */
+	unsigned long id;		/* unique in the device */
 };
 
 struct srn_gid_table {
@@ -39,12 +41,14 @@ struct srn_dev {
 	struct xarray avs;		/* index -> struct srn_av, RCU */
 	u32 av_next;
 	struct srn_gid_table __rcu *gids;
-	struct mutex gid_lock;		/* writers of gids */
+	struct mutex gid_lock;		/* writers of gids and gid_next */
+	unsigned long gid_next;
 	struct srn_qp_link __rcu *gsi;	/* QP1 */
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;
 	u32 srqn_next;
+	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;
 	bool port_up;			/* as last announced; RTNL */
 };
@@ -56,6 +60,9 @@ static inline struct srn_dev *to_srn_dev(struct ib_device *ibdev)
 
 /** srn_dev_has_gid() - whether @addr is one of the device's; IPv4 as ::ffff:a.b.c.d; any context */
 bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr);
+
+/** srn_dev_has_gid_on() - whether the netdev with index @ifindex has @addr as the device's; RCU */
+bool srn_dev_has_gid_on(struct srn_dev *dev, const struct in6_addr *addr, int ifindex);
 
 /**
  * srn_dev_gid_vlan() - VLAN of the netdev that has an address
@@ -85,6 +92,9 @@ int srn_del_gid(const struct ib_gid_attr *attr, void **context);
 /* Netdev events: netdev.c. */
 int srn_netdev_init(void);
 void srn_netdev_exit(void);
+
+/** srn_dev_get_by_netdev() - the registered link of a netdev, or NULL; to be put by ib_device_put() */
+struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev);
 
 /**
  * srn_dev_add() - make and register a link

@@ -91,6 +91,10 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 
 	if (v)
 		return v;
+	/* Not held while a completion handler runs, which may post what invalidates it. */
+	if (a->mem)
+		srn_mem_put(a->mem);
+	a->mem = NULL;
 	if (!a->end) {
 		continue_message(a);
 	} else {

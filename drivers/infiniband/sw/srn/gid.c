@@ -34,115 +34,118 @@ static struct srn_gid_table *copy_table(const struct srn_gid_table *old)
 	return new;
 }
 
-static int ifindex_of(const struct ib_gid_attr *attr)
+/* Fills what the softirqs need; false for an address of another namespace, as a
+ * VLAN that was moved there has: its packets do not come by our sockets.
+ */
+static bool describe(const struct srn_dev *dev, const struct ib_gid_attr *attr,
+		     struct srn_gid *g)
 {
 	struct net_device *ndev;
-	int ifindex;
+	bool ours;
 
+	g->gid = attr->gid;
 	rcu_read_lock();
 	ndev = rcu_dereference(attr->ndev);
-	ifindex = ndev ? ndev->ifindex : 0;
+	ours = ndev && net_eq(dev_net(ndev), dev->net);
+	if (ours)
+		g->ifindex = ndev->ifindex;
 	rcu_read_unlock();
-	return ifindex;
+	return ours && !rdma_read_gid_l2_fields(attr, &g->vlan, NULL);
 }
 
-int srn_add_gid(const struct ib_gid_attr *attr, void **context)
+/* @context tells the entries apart: several uppers may have one address. */
+static int add_entry(struct srn_dev *dev, const struct srn_gid *g, void **context)
 {
-	struct srn_dev *dev = to_srn_dev(attr->device);
-	struct srn_gid_table *old, *new;
-	struct srn_gid *g;
+	struct srn_gid_table *old = current_table(dev), *new = copy_table(old);
+	struct srn_gid *entry;
 
-	mutex_lock(&dev->gid_lock);
-	old = current_table(dev);
-	new = copy_table(old);
-	if (!new) {
-		mutex_unlock(&dev->gid_lock);
+	if (!new)
 		return -ENOMEM;
-	}
-	g = &new->gids[new->num++];
-	g->gid = attr->gid;
-	g->ifindex = ifindex_of(attr);
+	entry = &new->gids[new->num++];
+	*entry = *g;
+	entry->id = ++dev->gid_next;
+	*context = (void *)entry->id;
 	rcu_assign_pointer(dev->gids, new);
-	mutex_unlock(&dev->gid_lock);
 	if (old)
 		kfree_rcu(old, rcu);
 	return 0;
 }
 
-/* Several uppers may have the same address: the entry of this one goes. */
-static struct srn_gid *find(struct srn_gid_table *table, const struct ib_gid_attr *attr)
+int srn_add_gid(const struct ib_gid_attr *attr, void **context)
 {
-	int ifindex = ifindex_of(attr);
-	struct srn_gid *match = NULL;
-	unsigned int i;
+	struct srn_dev *dev = to_srn_dev(attr->device);
+	struct srn_gid g = {};
+	int err;
 
-	for (i = 0; table && i < table->num; i++) {
-		struct srn_gid *g = &table->gids[i];
-
-		if (memcmp(&g->gid, &attr->gid, sizeof(g->gid)))
-			continue;
-		match = g;
-		if (g->ifindex == ifindex)
-			break;
-	}
-	return match;
+	*context = NULL;
+	if (!describe(dev, attr, &g))
+		return 0;
+	mutex_lock(&dev->gid_lock);
+	err = add_entry(dev, &g, context);
+	mutex_unlock(&dev->gid_lock);
+	return err;
 }
 
 int srn_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct srn_dev *dev = to_srn_dev(attr->device);
-	struct srn_gid *g;
+	struct srn_gid_table *table;
+	unsigned int i;
 
 	mutex_lock(&dev->gid_lock);
-	g = find(current_table(dev), attr);
+	table = current_table(dev);
 	/* In place, so that it cannot fail. A reader that sees half of it takes
 	 * an address for unknown, or one that nobody has for known; the next
 	 * addition closes the hole.
 	 */
-	if (g)
-		memset(&g->gid, 0, sizeof(g->gid));
+	for (i = 0; *context && table && i < table->num; i++)
+		if (table->gids[i].id == (unsigned long)*context)
+			memset(&table->gids[i].gid, 0, sizeof(table->gids[i].gid));
 	mutex_unlock(&dev->gid_lock);
 	return 0;
 }
 
-bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr)
-{
-	const struct srn_gid_table *table;
-	bool found = false;
-	unsigned int i;
-
-	if (ipv6_addr_any(addr))
-		return false;
-	rcu_read_lock();
-	table = rcu_dereference(dev->gids);
-	for (i = 0; table && i < table->num && !found; i++)
-		found = ipv6_addr_equal((const struct in6_addr *)&table->gids[i].gid, addr);
-	rcu_read_unlock();
-	return found;
-}
-
-static int gid_ifindex(struct srn_dev *dev, const struct in6_addr *addr, int iif)
+/* The entry of an address, preferably that of netdev @iif. RCU read side. */
+static const struct srn_gid *find(struct srn_dev *dev, const struct in6_addr *addr, int iif)
 {
 	const struct srn_gid_table *table = rcu_dereference(dev->gids);
-	int ifindex = 0;
+	const struct srn_gid *found = NULL;
 	unsigned int i;
 
-	for (i = 0; table && i < table->num; i++) {
+	if (!table || ipv6_addr_any(addr))
+		return NULL;
+	for (i = 0; i < table->num; i++) {
 		const struct srn_gid *g = &table->gids[i];
 
 		if (!ipv6_addr_equal((const struct in6_addr *)&g->gid, addr))
 			continue;
 		if (g->ifindex == iif)
-			return iif;
-		ifindex = ifindex ?: g->ifindex;
+			return g;
+		found = found ?: g;
 	}
-	return ifindex;
+	return found;
+}
+
+bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = find(dev, addr, 0);
+	rcu_read_unlock();
+	return found;
+}
+
+bool srn_dev_has_gid_on(struct srn_dev *dev, const struct in6_addr *addr, int ifindex)
+{
+	const struct srn_gid *g = find(dev, addr, ifindex);
+
+	return g && g->ifindex == ifindex;
 }
 
 int srn_dev_gid_vlan(struct srn_dev *dev, const struct in6_addr *addr, int iif)
 {
-	int ifindex = gid_ifindex(dev, addr, iif);
-	struct net_device *ndev = dev_get_by_index_rcu(dev->net, ifindex);
+	const struct srn_gid *g = find(dev, addr, iif);
 
-	return ndev && is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : -1;
+	return g && g->vlan < VLAN_N_VID ? g->vlan : -1;
 }

@@ -3,17 +3,15 @@
  * (roce_gid_mgmt), which tells gid.c; the MTU is read where it is needed.
  */
 #include <linux/netdevice.h>
-#include <rdma/srn-abi.h>
 
 #include "device.h"
 
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
-	struct ib_device *ibdev;
+	struct srn_dev *dev = srn_dev_get_by_netdev(ndev);
 
-	ibdev = ib_device_get_by_netdev(ndev, (enum rdma_driver_id)SRN_DRIVER_ID);
-	if (!ibdev)
+	if (!dev)
 		return NOTIFY_DONE;
 
 	switch (event) {
@@ -21,17 +19,17 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		/* Also when the netdev moves to another namespace. Not here and
 		 * now: clients take RTNL while they let go of the device.
 		 */
-		ib_unregister_device_queued(ibdev);
+		ib_unregister_device_queued(&dev->ibdev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		srn_dev_update_port(to_srn_dev(ibdev));
+		srn_dev_update_port(dev);
 		break;
 	default:
 		break;
 	}
-	ib_device_put(ibdev);
+	ib_device_put(&dev->ibdev);
 	return NOTIFY_OK;
 }
 

@@ -57,6 +57,8 @@ static int set_oif(struct srn_path *path, const struct ib_gid_attr *sgid)
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
 	if (IS_ERR(ndev))
 		err = -EINVAL;	/* the address has just gone */
+	else if (!net_eq(dev_net(ndev), path->dev->net))
+		err = -EINVAL;	/* of another namespace: see gid.c */
 	else
 		path->oif = ndev->ifindex;
 	rcu_read_unlock();

@@ -87,7 +87,7 @@ void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	srn_count(qp->dev, SRN_CNT_RCVD_PKTS);
-	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len);
+	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
 	skb_queue_tail(&qp->rxq, skb);
 	srn_turn_kick(&qp->turn, SRN_TURN_RX);
 }

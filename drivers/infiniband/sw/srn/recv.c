@@ -49,8 +49,9 @@ void srn_net_del_dev(struct srn_net *snet, struct srn_dev *dev)
 	synchronize_net();
 }
 
-/* Several devices may own one link-local address (VLANs over one netdev share
- * the MAC): the one on the netdev that the packet came by has the better claim.
+/* Several devices may own an address: links on a netdev and on a VLAN above it, or
+ * VLANs with the MAC, hence the link-local address, of their parent. The netdev
+ * that the packet came by decides, then age: rdma_cm takes the oldest as well.
  */
 struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb)
 {
@@ -62,11 +63,10 @@ struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb
 	else
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &addr);
 	list_for_each_entry_rcu(dev, &snet->devs, node) {
-		if (!srn_dev_has_gid(dev, &addr))
-			continue;
-		if (dev->ndev->ifindex == skb->skb_iif)
+		if (srn_dev_has_gid_on(dev, &addr, skb->skb_iif))
 			return dev;
-		found = found ?: dev;
+		if (!found && srn_dev_has_gid(dev, &addr))
+			found = dev;
 	}
 	return found;
 }

@@ -130,6 +130,7 @@ void srn_replay_abandon(struct srn_replay *replay)
 		replay->slots[i].todo = false;
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_abandon);
 
 static void set_todo(struct srn_replay *replay, struct srn_replay_slot *slot)
 {
@@ -174,6 +175,7 @@ void srn_replay_add_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len)
 	slot->len = len;
 	begin_read(&qp->resp.replay, slot, psn, len);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_add_read);
 
 void srn_replay_add_atomic(struct srn_qp *qp, u8 op, u32 psn, u64 orig)
 {
@@ -186,6 +188,7 @@ void srn_replay_add_atomic(struct srn_qp *qp, u8 op, u32 psn, u64 orig)
 	slot->orig = orig;
 	set_todo(&qp->resp.replay, slot);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_add_atomic);
 
 static enum srn_verdict get_mem(struct srn_qp *qp, u64 va, u32 rkey, u32 len, struct srn_mem **mem)
 {
@@ -219,6 +222,7 @@ void srn_replay_again_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len
 	slot->again = true;
 	begin_read(&qp->resp.replay, slot, psn, len);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_again_read);
 
 void srn_replay_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
 {
@@ -229,6 +233,7 @@ void srn_replay_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
 	slot->again = true;
 	set_todo(&qp->resp.replay, slot);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_again_atomic);
 
 /* An answer that could not be built is lost, as on a bad wire: the peer asks again. */
 static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn)

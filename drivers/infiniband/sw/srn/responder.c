@@ -63,7 +63,6 @@ void srn_responder_fail(struct srn_qp *qp, enum srn_verdict v, u32 psn)
 static void answer_again(struct srn_arrival *a)
 {
 	srn_count(a->qp->dev, SRN_CNT_DUP_REQUEST);
-	srn_ack_rewound(a->qp);
 	switch (a->info->op) {
 	case SRN_OP_SEND:
 	case SRN_OP_WRITE:
@@ -92,10 +91,10 @@ static enum srn_verdict rc_request(struct srn_arrival *a)
 		break;
 	case SRN_V_SEQ:
 		srn_count(a->qp->dev, SRN_CNT_OUT_OF_SEQ);
-		srn_ack_nak(a->qp, SRN_SYN_NAK_SEQ);
+		srn_ack_gap(a->qp, a->pkt->psn);
 		break;
 	case SRN_V_RNR:
-		srn_ack_nak(a->qp, SRN_SYN_RNR_NAK | a->qp->min_rnr_timer);
+		srn_ack_rnr(a->qp);
 		break;
 	default:
 		srn_responder_fail(a->qp, v, a->resp->psn);
@@ -222,6 +221,7 @@ void srn_responder_reset(struct srn_qp *qp)
 	qp->resp.replay = replay;
 	/* What was posted is forgotten; the poster goes on from here. */
 	qp->resp.rq_head = READ_ONCE(*tail);
+	/* As in rq.c: these slots are not read any more. */
 	smp_store_release(&qp->page->rq_head, qp->resp.rq_head);
 }
 

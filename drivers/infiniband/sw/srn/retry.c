@@ -58,11 +58,10 @@ void srn_retry_clear(struct srn_qp *qp)
 	qp->retry.deadline = 0;
 }
 
-static void timed_out(struct srn_qp *qp)
+void srn_retry_again(struct srn_qp *qp)
 {
 	struct srn_requester *req = &qp->req;
 
-	srn_count(qp->dev, SRN_CNT_TIMEOUT);
 	if (req->retries) {
 		req->retries--;
 		req->rewound = false;
@@ -88,8 +87,10 @@ void srn_retry_expired(struct srn_qp *qp)
 	if (qp->req.rnr_wait)
 		qp->req.rnr_wait = false;
 	else if (srn_requester_inflight(qp) &&
-		 (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
-		timed_out(qp);
+		 (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
+		srn_count(qp->dev, SRN_CNT_TIMEOUT);
+		srn_retry_again(qp);
+	}
 }
 
 void srn_retry_init(struct srn_qp *qp)

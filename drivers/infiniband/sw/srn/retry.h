@@ -27,6 +27,8 @@ void srn_retry_ack_timer(struct srn_qp *qp);
 void srn_retry_rnr_timer(struct srn_qp *qp, u8 code);
 /** srn_retry_clear() - nothing in flight */
 void srn_retry_clear(struct srn_qp *qp);
+/** srn_retry_again() - send again from the oldest PSN on, or fail if that was done often enough */
+void srn_retry_again(struct srn_qp *qp);
 /** srn_retry_expired() - called in the QP's turn after the timer fired */
 void srn_retry_expired(struct srn_qp *qp);
 

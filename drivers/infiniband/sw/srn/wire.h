@@ -75,8 +75,8 @@ static_assert(sizeof(struct srn_aeth) == 4);
 #define SRN_AETH_SYNDROME	GENMASK(31, 24)
 #define SRN_AETH_MSN		GENMASK(23, 0)
 
-/* Syndrome: 7 reserved; 6:5 class; 4:0 value. */
-#define SRN_SYN_CLASS		GENMASK(6, 5)
+/* Syndrome: 7:5 class, of which 2 and 4 to 7 are reserved; 4:0 value. */
+#define SRN_SYN_CLASS		GENMASK(7, 5)
 #define SRN_SYN_VALUE		GENMASK(4, 0)
 #define SRN_SYN_ACK		0
 #define SRN_SYN_RNR		1
