@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "verbs/context.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace verbs {
+namespace {
+
+constexpr size_t kMaxGids = 1024;
+
+bool IsV4Mapped(const ibv_gid& gid) {
+  static constexpr uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
+  return std::equal(std::begin(kPrefix), std::end(kPrefix), gid.raw);
+}
+
+bool IsLinkLocal(const ibv_gid& gid) {
+  return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+const char* ToString(Ip ip) { return ip == Ip::kV4 ? "IPv4" : "IPv6"; }
+
+Status WaitReadable(int fd, Timeout timeout) {
+  pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
+  int rc = poll(&entry, 1, static_cast<int>(timeout.count()));
+
+  if (rc < 0) return Error{errno};
+  if (rc == 0) return Error{ETIMEDOUT};
+  return {};
+}
+
+Result<Context> Context::Open(const std::string& name) {
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  if (!list) return Error{errno};
+
+  Result<Context> result = Error{ENODEV};
+  for (int i = 0; i < count; i++) {
+    if (name != ibv_get_device_name(list[i])) continue;
+    errno = 0;
+    result = Adopt<Context>(ibv_open_device(list[i]));
+    break;
+  }
+  ibv_free_device_list(list);
+  return result;
+}
+
+Result<ibv_device_attr> Context::QueryDevice() const {
+  ibv_device_attr attr = {};
+  Status status = Status::FromReturn(ibv_query_device(get(), &attr));
+
+  if (!status.ok()) return Error{status.error()};
+  return attr;
+}
+
+Result<ibv_device_attr_ex> Context::QueryDeviceEx() const {
+  ibv_device_attr_ex attr = {};
+  Status status = Status::FromReturn(ibv_query_device_ex(get(), nullptr, &attr));
+
+  if (!status.ok()) return Error{status.error()};
+  return attr;
+}
+
+Result<ibv_port_attr> Context::QueryPort(uint8_t port) const {
+  ibv_port_attr attr = {};
+  Status status = Status::FromReturn(ibv_query_port(get(), port, &attr));
+
+  if (!status.ok()) return Error{status.error()};
+  return attr;
+}
+
+Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
+  Result<ibv_port_attr> attr = QueryPort(port);
+  if (!attr.ok()) return Error{attr.error()};
+
+  std::vector<ibv_gid_entry> table(kMaxGids);
+  ssize_t count = ibv_query_gid_table(get(), table.data(), table.size(), 0);
+  if (count < 0) return Error{static_cast<int>(-count)};
+  table.resize(count);
+
+  const ibv_gid_entry* best = nullptr;
+  for (const ibv_gid_entry& entry : table) {
+    if (entry.port_num != port || entry.gid_type != IBV_GID_TYPE_ROCE_V2)
+      continue;
+    if (IsV4Mapped(entry.gid) != (ip == Ip::kV4)) continue;
+    if (!best || (IsLinkLocal(best->gid) && !IsLinkLocal(entry.gid)))
+      best = &entry;
+  }
+  if (!best) return Error{ENOENT};
+  return Port{.num = port,
+              .gid_index = static_cast<int>(best->gid_index),
+              .gid = best->gid,
+              .active_mtu = attr->active_mtu};
+}
+
+Result<ibv_async_event> Context::WaitEvent(Timeout timeout) const {
+  Status status = WaitReadable(get()->async_fd, timeout);
+  if (!status.ok()) return Error{status.error()};
+
+  ibv_async_event event = {};
+  if (ibv_get_async_event(get(), &event)) return Error{errno};
+  ibv_ack_async_event(&event);
+  return event;
+}
+
+Result<Pd> Pd::Create(const Context& context) {
+  errno = 0;
+  return Adopt<Pd>(ibv_alloc_pd(context.get()));
+}
+
+}  // namespace verbs

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "verbs/srq.h"
+
+#include "verbs/chain.h"
+
+namespace verbs {
+
+Result<Srq> Srq::Create(const Pd& pd, uint32_t max_wr, uint32_t max_sge) {
+  ibv_srq_init_attr init = {};
+
+  init.attr.max_wr = max_wr;
+  init.attr.max_sge = max_sge;
+  errno = 0;
+  return Adopt<Srq>(ibv_create_srq(pd.get(), &init));
+}
+
+Status Srq::Post(RecvWr wr) const { return Post(std::span(&wr, 1), nullptr); }
+
+Status Srq::Post(std::span<RecvWr> list, size_t* posted) const {
+  ibv_recv_wr* bad = nullptr;
+  Status status =
+      Status::FromReturn(ibv_post_srq_recv(get(), Chain<ibv_recv_wr>(list), &bad));
+
+  if (posted) *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
+  return status;
+}
+
+Status Srq::SetLimit(uint32_t limit) const {
+  ibv_srq_attr attr = {};
+
+  attr.srq_limit = limit;
+  return Status::FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_LIMIT));
+}
+
+Result<ibv_srq_attr> Srq::Query() const {
+  ibv_srq_attr attr = {};
+  Status status = Status::FromReturn(ibv_query_srq(get(), &attr));
+
+  if (!status.ok()) return Error{status.error()};
+  return attr;
+}
+
+}  // namespace verbs
