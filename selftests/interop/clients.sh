@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The programs of rdma-core, librdmacm and perftest between two VMs, one table for every
+# pair of devices. A suite sets TYPE (srn or rxe, of this VM's link) and calls the groups.
+#
+#	vm1: server, $DEV on eth0 ------ data wire ------ vm2: client, $DEV on eth0
+
+DEV=${TYPE}0
+port=20000
+
+# A link of this VM's type, and the GIDs of both address families.
+clients_setup() {
+	modprobe rdma_ucm
+	rdma_link "$DEV" "$TYPE" eth0 || return
+	wait_for gid_index "$DEV" "$IP4" && wait_for gid_index "$DEV" "$IP6" || return
+	G4=$(gid_index "$DEV" "$IP4") G6=$(gid_index "$DEV" "$IP6")
+	barrier linked
+}
+
+# pingpong NAME PROGRAM GID ADDRESS OPTION...: over the given address family.
+pingpong() {
+	local name=$1 program=$2 gid=$3 peer=$4
+
+	shift 4
+	port=$((port + 1))
+	pair_case "$name" $port "$program -d $DEV -g $gid -p $port $*" \
+		"$program -d $DEV -g $gid -p $port $* $peer"
+}
+
+# perftest NAME "TOOL OPTIONS" [GID PEER]
+perftest() {
+	local gid=${3:-$G4} peer=${4:-$PEER4}
+
+	port=$((port + 1))
+	pair_case "$1" $port "$2 -d $DEV -x $gid -F -p $port" \
+		"$2 -d $DEV -x $gid -F -p $port $peer"
+}
+
+pingpongs() {
+	local type size options
+
+	for type in rc uc ud srq; do
+		for options in "-c" "-c -e"; do
+			for size in 1 1024 4096; do
+				pingpong "ibv_${type}_pingpong $options, $size bytes" \
+					"ibv_${type}_pingpong" "$G4" "$PEER4" \
+					"$options -n 200 -s $size"
+			done
+		done
+		pingpong "ibv_${type}_pingpong over IPv6" "ibv_${type}_pingpong" "$G6" "$PEER4" \
+			"-c -n 200 -s 1000"
+	done
+	for type in rc uc srq; do
+		for size in 65536 1048576; do
+			pingpong "ibv_${type}_pingpong -c, $size bytes" "ibv_${type}_pingpong" \
+				"$G4" "$PEER4" "-c -n 20 -s $size -m 4096"
+		done
+	done
+	for size in 256 512 1024 2048 4096; do
+		pingpong "ibv_rc_pingpong, path MTU $size" ibv_rc_pingpong "$G4" "$PEER4" \
+			"-c -n 50 -s 20000 -m $size"
+	done
+}
+
+connected() {
+	local own peer
+
+	for own in "$IP4" "$IP6"; do
+		peer=$PEER4
+		[ "$own" = "$IP4" ] || peer=$PEER6
+		pair_case "rping -V over $own" 7174 "rping -s -a $own -C 50 -V -S 4000" \
+			"rping -c -a $peer -C 50 -V -S 4000"
+	done
+	pair_case "rping -V, persistent server, 65000 bytes" 7174 \
+		"rping -s -a $IP4 -C 10 -V -S 65000" "rping -c -a $PEER4 -C 10 -V -S 65000"
+	pair_case "ucmatose" 7471 "ucmatose -b $IP4 -c 10 -C 20 -S 1000" \
+		"ucmatose -s $PEER4 -b $IP4 -c 10 -C 20 -S 1000"
+	pair_case "udaddy" 7174 "udaddy -b $IP4 -c 4 -C 20 -S 1000" \
+		"udaddy -s $PEER4 -b $IP4 -c 4 -C 20 -S 1000"
+	pair_case "rstream -T v" 7471 "rstream -b $IP4 -S 65536 -C 50 -T v" \
+		"rstream -s $PEER4 -S 65536 -C 50 -T v"
+	pair_case "rstream -T v, small messages" 7471 "rstream -b $IP4 -S 64 -C 500 -T v" \
+		"rstream -s $PEER4 -S 64 -C 500 -T v"
+	pair_case "rdma_server and rdma_client" 7471 "rdma_server" "rdma_client -s $PEER4"
+	pair_case "rdma_xserver and rdma_xclient, RC" 7471 "rdma_xserver -c r" \
+		"rdma_xclient -s $PEER4 -c r"
+}
+
+# Tools, and the connection types that each knows.
+perftest_types=(
+	"ib_send_bw:RC UC UD" "ib_send_lat:RC UC UD"
+	"ib_write_bw:RC UC" "ib_write_lat:RC UC"
+	"ib_read_bw:RC" "ib_read_lat:RC"
+	"ib_atomic_bw:RC" "ib_atomic_lat:RC"
+)
+
+perftests() {
+	local row tool type
+
+	for row in "${perftest_types[@]}"; do
+		tool=${row%%:*}
+		for type in ${row#*:}; do
+			case $tool in
+			ib_atomic_*)
+				perftest "$tool $type, compare and swap" "$tool -c $type -A CMP_AND_SWAP -n 200"
+				perftest "$tool $type, fetch and add" "$tool -c $type -A FETCH_AND_ADD -n 200"
+				;;
+			*)
+				perftest "$tool $type, all sizes" "$tool -c $type -a -n 10"
+				;;
+			esac
+			perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
+			perftest "$tool $type, events" "$tool -c $type -e -n 100"
+			perftest "$tool $type, IPv6" "$tool -c $type -n 100" "$G6"
+		done
+	done
+	for tool in ib_send_bw ib_write_bw ib_read_bw ib_atomic_bw; do
+		perftest "$tool, 16 QPs" "$tool -q 16 -n 50"
+		perftest "$tool, both ways" "$tool -b -n 100"
+	done
+	for tool in ib_send_bw ib_send_lat ib_write_bw ib_write_lat; do
+		perftest "$tool, inline" "$tool -I 64 -s 64 -n 200"
+	done
+	for size in 256 512 1024 2048 4096; do
+		perftest "ib_write_bw, path MTU $size" "ib_write_bw -m $size -n 50"
+		perftest "ib_read_bw, path MTU $size" "ib_read_bw -m $size -n 50"
+	done
+	perftest "ib_send_bw, shared receive queue" "ib_send_bw --use-srq -n 100 -q 2"
+	perftest "ib_write_bw, posting lists" "ib_write_bw -l 8 -n 800"
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# GoogleTest's own output to TAP lines. Unlike its JSON it is there when the program
+# died: -v status= is how it ended, -v program= its name.
+
+function finish(verdict, why) {
+	if (verdict == "ok")
+		printf "ok - %s: %s%s\n", program, running, why
+	else
+		printf "%snot ok - %s: %s%s\n", detail, program, running, why
+	running = ""
+	detail = ""
+}
+
+/^\[==========\] Running [0-9]+ tests?/ { planned = $3 }
+
+/^\[ RUN      \] / { running = $4; detail = ""; seen++; next }
+
+running != "" && /^\[       OK \] / { finish("ok", ""); next }
+running != "" && /^\[  FAILED  \] / { failed++; finish("not ok", ""); next }
+running != "" && /^\[  SKIPPED \] / {
+	why = last
+	finish("ok", " # SKIP " why)
+	next
+}
+
+running != "" { detail = detail "#   " $0 "\n"; last = $0 }
+
+END {
+	if (running != "") {
+		failed++
+		finish("not ok", " (the program ended in it, status " status ")")
+	}
+	for (; seen < planned; seen++)
+		printf "not ok - %s: never ran\n", program
+	if (!planned)
+		printf "not ok - %s: ran no test, status %s\n", program, status
+	else if (status != 0 && !failed)
+		printf "not ok - %s: status %s\n", program, status
+}

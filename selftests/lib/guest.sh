@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What a suite or a script in the guest calls. Given by the VM:
+#
+#   ME, VMS      which of how many VMs this is: 1 or 2
+#   KERNEL       stock or debug
+#   SRN_TREE     the source tree;  SRN_BUILD  its build/
+#   MTU          of eth0
+#
+# and from here PEER, IP4, IP6, PEER4, PEER6 (data wire), PEERCTL (control wire), VM (the
+# directory that host and guests share), SLOW (multiply waiting times by it).
+#
+# Results are TAP lines on stdout: ok, not_ok, skip, run_case, pair_case, run_gtest.
+
+[ -z "${guest_lib_loaded-}" ] || return 0
+guest_lib_loaded=1
+umask 022
+
+VM=/run/vm
+PEER=$((3 - ME))
+IP4=10.77.0.$ME IP6=fd77::$ME
+PEER4=10.77.0.$PEER PEER6=fd77::$PEER PEERCTL=10.78.0.$PEER
+SLOW=1
+[ "$KERNEL" = stock ] || SLOW=5
+export VM PEER IP4 IP6 PEER4 PEER6 PEERCTL SLOW
+declare -A barrier_round=()
+
+# shellcheck source=dmesg.sh
+. "$SRN_TREE/selftests/lib/dmesg.sh"
+# shellcheck source=tap.sh
+. "$SRN_TREE/selftests/lib/tap.sh"
+
+dmesg_lines() { dmesg | wc -l; }
+
+# dmesg_clean_since LINE: nothing bad in the kernel's log after that line; else shows it.
+dmesg_clean_since() {
+	dmesg | tail -n +$(($1 + 1)) >"$WORK/dmesg"
+	dmesg_reports "$WORK/dmesg" >/dev/null || return 0
+	dmesg_context "$WORK/dmesg" | sed 's/^/#   /'
+	return 1
+}
+
+#
+# Waiting, and the other VM
+#
+
+# wait_for [-t SECONDS] COMMAND...: until it succeeds.
+wait_for() {
+	local limit=$((20 * SLOW)) deadline
+
+	if [ "$1" = -t ]; then
+		limit=$2
+		shift 2
+	fi
+	deadline=$((SECONDS + limit))
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $deadline ] || return 1
+		sleep 0.1
+	done
+}
+
+# barrier NAME [SECONDS]: returns when both VMs are here. May be used again and again
+# with the same name, as often on one side as on the other. Not from run_case (it counts
+# its rounds in this shell).
+barrier() {
+	local round=$((${barrier_round[$1]:-0} + 1)) base
+
+	[ "$VMS" = 2 ] || return 0
+	barrier_round[$1]=$round
+	base=$VM/barrier/${SUITE_ID-}$1.$round
+	: >"$base.$ME"
+	wait_for -t "${2:-$((180 * SLOW))}" test -e "$base.$PEER" && return
+	echo "# barrier $1: the other VM did not come"
+	return 1
+}
+
+# publish KEY VALUE and fetch KEY [SECONDS]: a word for the other VM.
+publish() {
+	echo "$2" >"$VM/barrier/${SUITE_ID-}$1.value.$ME.new"
+	mv "$VM/barrier/${SUITE_ID-}$1.value.$ME.new" "$VM/barrier/${SUITE_ID-}$1.value.$ME"
+}
+
+fetch() {
+	local file=$VM/barrier/${SUITE_ID-}$1.value.$PEER
+
+	wait_for -t "${2:-$((180 * SLOW))}" test -e "$file" && cat "$file"
+}
+
+# Something listens on PORT: over TCP or with rdma_cm.
+listening() {
+	ss -Hltn "sport = :$1" | grep -q . ||
+		rdma resource show cm_id 2>/dev/null | grep LISTEN | grep -qE "[:.]$1( |\$)"
+}
+
+# pair_case NAME PORT SERVER CLIENT: one test with a program on each VM. vm1 runs the
+# shell text SERVER, and once it listens on PORT, vm2 runs CLIENT. Both must end with
+# status 0 and with a clean kernel log; vm2 reports.
+pair_case() {
+	local name=$1 port=$2 server=$3 client=$4 log=$WORK/pair.log lines rc=0 other
+
+	pair_round=$((${pair_round:-0} + 1))
+	lines=$(dmesg_lines)
+	if [ "$ME" = 1 ]; then
+		run_limited "$CASE_TIMEOUT" bash -c "$server" >"$log" 2>&1 </dev/null &
+		wait_for listening "$port"
+		barrier pair
+		wait $! || rc=$?
+		dmesg_clean_since "$lines" >"$WORK/bad" || rc=97
+		[ $rc = 0 ] || {
+			diag "$name: server's status $rc of: $server"
+			diag_file "$log"
+			cat "$WORK/bad"
+		}
+		publish "pair$pair_round" $rc
+		barrier pair
+		return $rc
+	fi
+	barrier pair || rc=98
+	run_limited "$CASE_TIMEOUT" bash -c "$client" >"$log" 2>&1 </dev/null || rc=$?
+	cp "$log" "$WORK/pair.client"
+	other=$(fetch "pair$pair_round" $((CASE_TIMEOUT + 30)))
+	if [ $rc != 0 ] || [ "$other" != 0 ]; then
+		diag "client's status $rc, server's ${other:-unknown} of: $client"
+		diag_file "$log"
+		not_ok "$name"
+	elif ! dmesg_clean_since "$lines"; then
+		not_ok "$name (kernel log)"
+	else
+		ok "$name"
+	fi
+	barrier pair
+	return $rc
+}
+
+#
+# RDMA links
+#
+
+link_active() { rdma link show "$1/1" | grep -q 'state ACTIVE'; }
+
+# rdma_link NAME TYPE NETDEV: a link, and its port up.
+rdma_link() {
+	rdma link add "$1" type "$2" netdev "$3" || return
+	wait_for link_active "$1"
+}
+
+# srn_link NAME NETDEV
+srn_link() { rdma_link "$1" srn "$2"; }
+
+# gid_index DEVICE ADDRESS: index of the RoCE v2 GID of an address, as -g and -x want it.
+gid_index() {
+	local dev=$1 want gid file index
+
+	want=$(/usr/bin/python3 -c 'import ipaddress, sys
+a = ipaddress.ip_address(sys.argv[1])
+a = a if a.version == 6 else ipaddress.ip_address("::ffff:" + str(a))
+print(a.exploded)' "$2")
+	for file in /sys/class/infiniband/"$dev"/ports/1/gids/*; do
+		read -r gid <"$file"
+		[ "$gid" = "$want" ] || continue
+		index=${file##*/}
+		grep -q 'RoCE v2' "${file%/gids/*}/gid_attrs/types/$index" || continue
+		echo "$index"
+		return
+	done
+	return 1
+}
+
+# hw_counter DEVICE NAME
+hw_counter() {
+	local dir
+
+	for dir in /sys/class/infiniband/"$1"/{ports/1/,}hw_counters; do
+		[ -e "$dir/$2" ] && cat "$dir/$2" && return
+	done
+	return 1
+}
+
+rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
+
+# Back to what the VM was at the beginning, whatever a suite left.
+clean_up() {
+	local dev ns
+
+	jobs -p | while read -r dev; do kill -KILL -- "-$dev" 2>/dev/null; done
+	tc qdisc del dev eth0 root 2>/dev/null
+	for dev in $(rdma_devices); do
+		timeout 60 rdma link del "$dev" 2>/dev/null
+	done
+	for ns in $(ip netns list | cut -d' ' -f1); do
+		ip netns del "$ns"
+	done
+	for dev in srn_kunit srn rdma_rxe siw; do
+		[ -d "/sys/module/$dev" ] && timeout 60 modprobe -r $dev
+	done
+	rm -rf "$WORK"
+	mkdir -p "$WORK"
+	return 0
+}

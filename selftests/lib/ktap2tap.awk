@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# KUnit's KTAP, without the time stamps, to TAP lines: one for each test case. Rows of a
+# parameterised test are shown when they fail, and counted as their test.
+
+/^ +# Subtest: / && !/^        / { suite = $3; suites++; detail = ""; next }
+
+/^    (not )?ok [0-9]+ / {
+	verdict = /^    not ok/ ? "not ok" : "ok"
+	name = $0
+	sub(/^ *(not )?ok [0-9]+ (- )?/, "", name)
+	if (verdict == "not ok")
+		printf "%s", detail
+	printf "%s - %s.%s\n", verdict, suite, name
+	cases++
+	detail = ""
+	next
+}
+
+# The verdict on the suite: nothing of its own, but a suite without a verdict ended early.
+/^(not )?ok [0-9]+ / { verdicts++; suite = ""; next }
+
+suite != "" { detail = detail "#   " $0 "\n" }
+
+END {
+	if (!cases)
+		print "not ok - no KUnit case in the kernel's log"
+	else if (verdicts < suites)
+		printf "not ok - %d suites began, %d ended\n", suites, verdicts
+}

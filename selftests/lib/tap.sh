@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Results of a suite as TAP lines on stdout, on the host and in the guest: ok, not_ok, skip,
+# run_case, run_gtest. Needs SRN_TREE and SLOW; makes WORK, a directory for scraps.
+
+set -m
+
+WORK=$(mktemp -d)
+export WORK
+CASE_TIMEOUT=${CASE_TIMEOUT:-$((120 * SLOW))}
+tap_count=0
+tap_failed=0
+
+diag() { echo "# ${*//$'\n'/$'\n'# }"; }
+diag_file() { tail -n "${2:-60}" "$1" | sed 's/^/#   /'; }
+
+ok() {
+	echo "ok $((++tap_count)) $*"
+}
+
+not_ok() {
+	echo "not ok $((++tap_count)) $*"
+	tap_failed=$((tap_failed + 1))
+}
+
+# skip NAME WHY...
+skip() {
+	echo "ok $((++tap_count)) $1 # SKIP ${*:2}"
+}
+
+# die WHY...: the suite cannot go on.
+die() {
+	not_ok "${SUITE:-suite} can go on: $*"
+	exit 1
+}
+
+# The guest looks at its kernel's log around each test; the host's is not ours.
+dmesg_lines() { echo 0; }
+dmesg_clean_since() { :; }
+
+# run_limited SECONDS COMMAND...: COMMAND may be a function; it gets a process group of
+# its own, and all of that dies when the time is up. 124 then.
+run_limited() {
+	local limit=$1 pid waker rc=0
+
+	shift
+	set -m	# a subshell has lost it
+	("$@") &
+	pid=$!
+	(
+		sleep "$limit"
+		: >"$WORK/late.$pid"
+		kill -TERM -- "-$pid" && sleep 3
+		kill -KILL -- "-$pid"
+	) >/dev/null 2>&1 &
+	waker=$!
+	{
+		wait "$pid" || rc=$?
+		kill -KILL -- "-$waker"
+		wait "$waker"
+	} 2>/dev/null
+	[ ! -e "$WORK/late.$pid" ] || rc=124
+	return $rc
+}
+
+# run_case NAME COMMAND...: one test. It fails with COMMAND's status, by taking longer
+# than CASE_TIMEOUT, or by what the kernel says meanwhile.
+run_case() {
+	local name=$1 log=$WORK/case.log lines rc=0
+
+	shift
+	lines=$(dmesg_lines)
+	run_limited "$CASE_TIMEOUT" "$@" >"$log" 2>&1 </dev/null || rc=$?
+	if [ $rc != 0 ]; then
+		diag "status $rc of: $*"
+		diag_file "$log"
+		not_ok "$name"
+	elif ! dmesg_clean_since "$lines"; then
+		not_ok "$name (kernel log)"
+	else
+		ok "$name"
+	fi
+	return $rc
+}
+
+# run_gtest PROGRAM [ARG...]: each test of a GoogleTest program is a test of ours. Also
+# those that never ran because the program died.
+run_gtest() {
+	local program=$1 log=$WORK/gtest.log lines rc=0 name
+
+	name=$(basename "$program")
+	lines=$(dmesg_lines)
+	run_limited "${GTEST_TIMEOUT:-$((600 * SLOW))}" "$@" >"$log" 2>&1 </dev/null || rc=$?
+	awk -v program="$name" -v status="$rc" -f "$SRN_TREE/selftests/lib/gtest2tap.awk" \
+		"$log" | renumber
+	if ! dmesg_clean_since "$lines"; then
+		not_ok "$name: kernel log"
+		rc=97
+	fi
+	return $rc
+}
+
+# Renumbers TAP lines into this suite's count; by a file, as a pipe's end has no
+# variables of ours.
+renumber() {
+	local line
+
+	cat >"$WORK/tap"
+	while IFS= read -r line; do
+		case $line in
+		'ok - '*) echo "ok $((++tap_count)) ${line#ok - }" ;;
+		'not ok - '*) not_ok "${line#not ok - }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$WORK/tap"
+}
+
+# suite_end: the last word of a suite.
+suite_end() {
+	rm -rf "$WORK"
+	[ $tap_failed = 0 ] || exit 1
+	exit 0
+}

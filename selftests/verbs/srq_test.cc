@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Shared receive queues.
+#include "env.h"
+
+namespace verbs_test {
+namespace {
+
+class SharedQueue : public WireTest {
+ protected:
+  void SetUp() override {
+    WireTest::SetUp();
+    srq_ = Must(Srq::Create(b_.pd, 64, 4));
+  }
+  /// A connection whose B side receives from the shared queue.
+  Pair Shared() {
+    Pair p = {End::Create(a_), End::Create(b_, {.srq = &srq_})};
+    Must(Connect(p.a.qp, a_.port, p.b.qp, b_.port));
+    return p;
+  }
+  RecvWr Recv(uint64_t id) {
+    return RecvWr(id, {b_.mr.Slice(id * 1024, 1024)});
+  }
+  SendWr Send(uint64_t id, size_t size = 1000) {
+    return SendWr::Send(id, a_.mr.Slice(id * 1024, size));
+  }
+  void ExpectLimitEvent() {
+    for (;;) {
+      ibv_async_event event = Must(b_.ctx.WaitEvent(Patience()));
+      if (event.event_type == IBV_EVENT_COMM_EST) continue;
+      EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+      EXPECT_EQ(event.element.srq, srq_.get());
+      return;
+    }
+  }
+  void ExpectNoEvent() {
+    EXPECT_EQ(b_.ctx.WaitEvent(Silence()).error(), ETIMEDOUT);
+  }
+
+  Srq srq_;
+};
+
+TEST_P(SharedQueue, FeedsSeveralQps) {
+  std::vector<Pair> pairs;
+  for (int i = 0; i < 5; i++) pairs.push_back(Shared());
+
+  for (uint64_t id = 0; id < 50; id++) {
+    Pair& p = pairs[id % pairs.size()];
+    FillPattern(a_.bytes(id * 1024, 1000), id);
+    Must(srq_.Post(Recv(id)));
+    Must(p.a.qp.Post(Send(id)));
+    ExpectWc(Await(p.b.recv_cq), {.wr_id = id,
+                                  .opcode = IBV_WC_RECV,
+                                  .qp_num = p.b.qp.num(),
+                                  .byte_len = 1000});
+    EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+    ExpectPattern(b_.bytes(id * 1024, 1000), id);
+  }
+}
+
+TEST_P(SharedQueue, WriteWithImmediateConsumesARequest) {
+  Pair p = Shared();
+  Must(srq_.Post(Recv(1)));
+  Must(srq_.Post(Recv(2)));
+  Must(p.a.qp.Post(
+      SendWr::Write(3, a_.mr.Slice(0, 5000), b_.mr.At(65536)).Imm(9)));
+  ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
+                                .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
+                                .qp_num = p.b.qp.num(),
+                                .byte_len = 5000,
+                                .flags = IBV_WC_WITH_IMM,
+                                .imm = 9});
+  EXPECT_EQ(Await(p.a.send_cq).wr_id, 3u);
+  Must(p.a.qp.Post(Send(4)));
+  EXPECT_EQ(Await(p.b.recv_cq).wr_id, 2u);
+}
+
+TEST_P(SharedQueue, RequestsAreTakenInOrderWhoeverReceives) {
+  Pair p = Shared(), q = Shared();
+  for (uint64_t id = 0; id < 10; id++) Must(srq_.Post(Recv(id)));
+  for (uint64_t id = 0; id < 10; id++) {
+    Pair& next = id % 3 ? p : q;
+    Must(next.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(next.b.recv_cq).wr_id, id);
+    EXPECT_EQ(Await(next.a.send_cq).status, IBV_WC_SUCCESS);
+  }
+}
+
+TEST_P(SharedQueue, EmptyQueueMeansNotReady) {
+  Pair p = Shared();
+  Must(p.a.qp.Post(Send(1)));
+  ExpectQuiet(p.a.send_cq);
+  Must(srq_.Post(Recv(2)));
+  EXPECT_EQ(Await(p.b.recv_cq).wr_id, 2u);
+  EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+}
+
+TEST_P(SharedQueue, LimitEventComesOnceBelowTheLimit) {
+  Pair p = Shared();
+  for (uint64_t id = 0; id < 10; id++) Must(srq_.Post(Recv(id)));
+  Must(srq_.SetLimit(7));
+  EXPECT_EQ(Must(srq_.Query()).srq_limit, 7u);
+
+  auto receive = [&] {
+    Must(p.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+  };
+  for (int i = 0; i < 3; i++) receive();  // 7 left
+  ExpectNoEvent();
+  receive();  // 6 left
+  ExpectLimitEvent();
+  EXPECT_EQ(Must(srq_.Query()).srq_limit, 0u);
+  receive();
+  ExpectNoEvent();
+
+  Must(srq_.SetLimit(5));
+  receive();  // 4 left
+  ExpectLimitEvent();
+}
+
+TEST_P(SharedQueue, LimitAboveTheSizeIsRefused) {
+  const uint32_t size = Must(srq_.Query()).max_wr;
+  EXPECT_EQ(srq_.SetLimit(size + 1).error(), EINVAL);
+  EXPECT_EQ(srq_.SetLimit(size).error(), 0);
+}
+
+TEST_P(SharedQueue, FullQueueBlamesTheFirstRequestThatDoesNotFit) {
+  const size_t depth = Must(srq_.Query()).max_wr;
+  ASSERT_GE(depth, 64u);
+  std::vector<RecvWr> list;
+  for (uint64_t id = 0; id < depth + 2; id++)
+    list.push_back(RecvWr(id, {b_.mr.Slice(0, 8)}));
+  size_t posted = 0;
+  EXPECT_EQ(srq_.Post(list, &posted).error(), ENOMEM);
+  EXPECT_EQ(posted, depth);
+}
+
+TEST_P(SharedQueue, TooManyElementsAreRefused) {
+  const size_t max = Must(srq_.Query()).max_sge;
+  ASSERT_GE(max, 4u);
+  std::vector<ibv_sge> sges(max + 1, b_.mr.Slice(0, 1));
+  EXPECT_EQ(srq_.Post(RecvWr(1, sges)).error(), EINVAL);
+}
+
+TEST_P(SharedQueue, QueueInUseIsBusy) {
+  Pair p = Shared();
+  EXPECT_EQ(srq_.Close().error(), EBUSY);
+  Must(p.b.qp.Close());
+  EXPECT_EQ(srq_.Close().error(), 0);
+}
+
+TEST_P(SharedQueue, ErrorOfOneQpLeavesTheRequestsToTheOthers) {
+  Pair p = Shared(), q = Shared();
+  for (uint64_t id = 0; id < 5; id++) Must(srq_.Post(Recv(id)));
+  Must(p.b.qp.ModifyState(IBV_QPS_ERR));
+  ExpectQuiet(p.b.recv_cq);
+  for (uint64_t id = 0; id < 5; id++) {
+    Must(q.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(q.b.recv_cq).wr_id, id);
+  }
+}
+
+TEST_P(SharedQueue, LastWqeReachedComesOnceWhenTheQpFails) {
+  Pair p = Shared();
+  Must(srq_.Post(Recv(1)));
+  Must(p.a.qp.Post(Send(2)));
+  EXPECT_EQ(Await(p.b.recv_cq).wr_id, 1u);
+  Must(p.b.qp.ModifyState(IBV_QPS_ERR));
+  for (;;) {
+    ibv_async_event event = Must(b_.ctx.WaitEvent(Patience()));
+    if (event.event_type == IBV_EVENT_COMM_EST) continue;
+    EXPECT_EQ(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+    EXPECT_EQ(event.element.qp, p.b.qp.get());
+    break;
+  }
+  ExpectNoEvent();
+}
+
+TEST_P(SharedQueue, UdQpsCanUseItToo) {
+  constexpr uint32_t kQkey = 0x123;
+  End x = End::Create(a_, {.type = IBV_QPT_UD});
+  End y = End::Create(b_, {.type = IBV_QPT_UD, .srq = &srq_});
+  Must(BringUpUd(x.qp, a_.port, kQkey));
+  Must(BringUpUd(y.qp, b_.port, kQkey));
+  Ah ah = Must(Ah::Create(a_.pd, AhAttr(a_.port, b_.port.gid)));
+  FillPattern(a_.bytes(0, 500), 3);
+  Must(srq_.Post(Recv(0)));
+  Must(x.qp.Post(Send(0, 500).To(ah.get(), y.qp.num(), kQkey)));
+  ExpectWc(Await(y.recv_cq), {.wr_id = 0,
+                              .opcode = IBV_WC_RECV,
+                              .qp_num = y.qp.num(),
+                              .byte_len = 540,
+                              .flags = IBV_WC_GRH,
+                              .src_qp = x.qp.num()});
+  ExpectPattern(b_.bytes(40, 500), 3);
+}
+
+TEST_P(SharedQueue, MessageLongerThanItsBufferFailsOnlyItsConnection) {
+  Pair p = Shared(), q = Shared();
+  Must(srq_.Post(RecvWr(1, {b_.mr.Slice(0, 100)})));
+  Must(srq_.Post(Recv(2)));
+  Must(p.a.qp.Post(Send(0)));
+  ExpectFailed(Await(p.b.recv_cq), 1, IBV_WC_LOC_LEN_ERR, p.b.qp.num());
+  ExpectFailed(Await(p.a.send_cq), 0, IBV_WC_REM_INV_REQ_ERR, p.a.qp.num());
+  Must(q.a.qp.Post(Send(0)));
+  EXPECT_EQ(Await(q.b.recv_cq).wr_id, 2u);
+}
+
+class SharedQueueAtHome : public HostTest {};
+
+TEST_F(SharedQueueAtHome, LimitsOfTheDeviceAreEnforced) {
+  ibv_device_attr attr = Must(a_.ctx.QueryDevice());
+  ASSERT_GT(attr.max_srq_wr, 0);
+  ASSERT_GT(attr.max_srq_sge, 0);
+  EXPECT_EQ(Srq::Create(a_.pd, attr.max_srq_wr + 1).error(), EINVAL);
+  EXPECT_EQ(Srq::Create(a_.pd, 16, attr.max_srq_sge + 1).error(), EINVAL);
+  EXPECT_EQ(Srq::Create(a_.pd, 16, attr.max_srq_sge).error(), 0);
+  EXPECT_EQ(Srq::Create(a_.pd, 0).error(), EINVAL);
+}
+
+TEST_F(SharedQueueAtHome, QueryTellsAtLeastWhatWasAsked) {
+  for (uint32_t size : {1, 2, 7, 100, 5000}) {
+    Srq srq = Must(Srq::Create(a_.pd, size, 3));
+    ibv_srq_attr attr = Must(srq.Query());
+    EXPECT_GE(attr.max_wr, size);
+    EXPECT_GE(attr.max_sge, 3u);
+    EXPECT_EQ(attr.srq_limit, 0u);
+  }
+}
+
+TEST_F(SharedQueueAtHome, ManyRoundsUseEverySlot) {
+  Srq srq = Must(Srq::Create(a_.pd, 10));
+  End receiver = End::Create(a_, {.srq = &srq});
+  End sender = End::Create(a_);
+  Must(Connect(sender.qp, a_.port, receiver.qp, a_.port));
+  for (uint64_t id = 0; id < 200; id++) {
+    Must(srq.Post(RecvWr(id, {a_.mr.Slice(8192, 64)})));
+    Must(sender.qp.Post(SendWr::Send(id, a_.mr.Slice(0, 64))));
+    EXPECT_EQ(Await(receiver.recv_cq).wr_id, id);
+    EXPECT_EQ(Await(sender.send_cq).wr_id, id);
+  }
+}
+
+SRN_OVER_BOTH_IP(SharedQueue);
+
+}  // namespace
+}  // namespace verbs_test

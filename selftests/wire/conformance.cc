@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "conformance.h"
+
+#include <roce/psn.h>
+#include <roce/udp_port.h>
+
+#include <utility>
+
+namespace wire {
+
+void Conformance::CheckIp(const net::ParsedDatagram& parsed) {
+  const net::Datagram& d = parsed.datagram;
+  Require(parsed.ip_checksum_ok, "IPv4 header checksum is right");
+  Require(parsed.udp_checksum_ok, "UDP checksum is 0 or right");
+  Require(d.sport >= roce::kFirstSourcePort, "UDP source port is 0xc000 or more");
+  // A flow is one path: a port that changes would let the network reorder a QP.
+  Require(sport_.value_or(d.sport) == d.sport, "UDP source port stays the same");
+  sport_ = d.sport;
+  Require(!d.ip_length, "UDP length fills the IP packet");
+  if (d.version() == net::IpVersion::kV4) {
+    Require(d.dont_fragment, "DF is set");
+    Require(d.ip_id == 0 || lax_, "IPv4 id is 0");
+    Require(parsed.udp_checksum_field == 0, "UDP checksum is 0 over IPv4");
+  }
+}
+
+void Conformance::CheckBth(const roce::Packet& packet) {
+  const roce::Bth& bth = packet.bth;
+  Require(bth.mig_req || lax_, "MigReq is 1");
+  Require(bth.tver == 0, "TVer is 0");
+  Require(bth.pkey == roce::kDefaultPkey, "P_Key is 0xffff");
+  Require(bth.reserved6 == 0 && bth.reserved7 == 0, "reserved bits are 0");
+  Require(!bth.fecn && !bth.becn, "FECN and BECN are 0");
+  Require(roce::PayloadFits(packet.info(), packet.payload.size(), mtu_),
+          "payload length fits opcode and path MTU");
+}
+
+void Conformance::CheckPsn(const roce::Packet& packet) {
+  if (packet.info().is_response || !next_psn_) return;
+  const uint32_t psn = packet.bth.psn;
+  Require(roce::PsnDiff(psn, *next_psn_) <= 0, "no PSN is skipped");
+  uint32_t span = 1;
+  if (packet.info().operation == roce::Operation::kReadRequest)
+    span = roce::PsnCount(packet.reth->length, mtu_);
+  const uint32_t after = roce::PsnAdd(psn, span);
+  if (roce::PsnDiff(after, *next_psn_) > 0) next_psn_ = after;
+}
+
+std::vector<std::string> Conformance::Check(const net::ParsedDatagram& parsed,
+                                            const roce::Decoded& decoded) {
+  broken_.clear();
+  CheckIp(parsed);
+  Require(decoded.fault == roce::Fault::kNone,
+          std::string("packet is well-formed, but: ") + roce::FaultName(decoded.fault));
+  if (decoded.fault == roce::Fault::kNone) {
+    Require(decoded.pad_is_zero, "pad bytes are 0");
+    CheckBth(decoded.packet);
+    CheckPsn(decoded.packet);
+  }
+  return std::exchange(broken_, {});
+}
+
+}  // namespace wire

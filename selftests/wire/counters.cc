@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "counters.h"
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "wire.h"
+
+namespace wire {
+namespace {
+
+constexpr std::chrono::milliseconds kCacheLife{15};
+constexpr int kTries = 40;
+
+}  // namespace
+
+std::map<std::string, uint64_t> Counters::Read() {
+  std::map<std::string, uint64_t> values;
+  const std::string dir =
+      "/sys/class/infiniband/" + Wire::Get().config().device + "/ports/1/hw_counters";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(dir, error)) {
+    std::ifstream file(entry.path());
+    uint64_t value = 0;
+    if (file >> value) values[entry.path().filename()] = value;
+  }
+  return values;
+}
+
+uint64_t Counters::Growth(const std::string& name) const {
+  std::this_thread::sleep_for(kCacheLife);
+  const auto now = Read();
+  const auto found = now.find(name);
+  return found == now.end() || !Has(name) ? 0 : found->second - before_.at(name);
+}
+
+bool Counters::Grew(const std::string& name, uint64_t least) const {
+  for (int tries = 0; tries < kTries; ++tries)
+    if (Growth(name) >= least) return true;
+  return false;
+}
+
+}  // namespace wire

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// srn_wire_test: a scripted RoCEv2 peer against a real verbs QP.
+// With --topology (root, or in a VM) it builds the veth pair and the link itself.
+#include <gtest/gtest.h>
+#include <infiniband/verbs.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "wire.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  CLI::App app("Transport tests: a scripted peer on an AF_PACKET socket");
+  wire::Config config = wire::Config::FromEnvironment();
+  bool make_topology = false;
+  app.add_flag("--topology", make_topology, "create the veth pair and the RDMA link first");
+  app.add_option("--device", config.device, "RDMA device under test (SRN_DEV)");
+  app.add_option("--type", config.type, "link type for --topology (SRN_TYPE)");
+  app.add_option("--pcap", config.pcap_dir, "write a capture per test there (SRN_WIRE_PCAP)");
+  app.add_option("--time-scale", config.time_scale, "patience factor (SRN_TIME_SCALE)");
+  CLI11_PARSE(app, argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+
+  std::unique_ptr<wire::Topology> topology;
+  if (make_topology) {
+    auto made = wire::Topology::Create(config);
+    if (!made) {
+      std::fprintf(stderr, "topology: %s\n", made.error().what.c_str());
+      return 2;
+    }
+    topology = std::move(made).value();
+  }
+  net::Status opened = wire::Wire::Get().Open(config);
+  if (!opened) {
+    std::fprintf(stderr, "%s\n", opened.error().what.c_str());
+    return 2;
+  }
+  const int result = RUN_ALL_TESTS();
+  wire::Wire::Get().Close();
+  return result;
+}

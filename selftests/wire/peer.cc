@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "peer.h"
+
+#include <gtest/gtest.h>
+#include <roce/udp_port.h>
+
+#include <algorithm>
+
+namespace wire {
+namespace {
+
+uint32_t NextQpn() {
+  static uint32_t next = 0x010000;
+  return ++next;
+}
+
+std::string PcapPath(const std::string& dir) {
+  const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
+  std::string name = std::string(info->test_suite_name()) + "." + info->name();
+  std::replace(name.begin(), name.end(), '/', '_');
+  return dir + "/" + name + ".pcap";
+}
+
+}  // namespace
+
+std::unique_ptr<Peer> Peer::Create(net::IpVersion version) {
+  auto socket = net::PacketSocket::Open(Wire::Get().config().peer_dev, roce::kUdpPort);
+  if (!socket) {
+    ADD_FAILURE() << socket.error().what;
+    return nullptr;
+  }
+  return std::unique_ptr<Peer>(new Peer(std::move(socket).value(), version));
+}
+
+Peer::Peer(net::PacketSocket socket, net::IpVersion version)
+    : socket_(std::move(socket)), version_(version), qpn_(NextQpn()) {
+  const std::string& dir = Wire::Get().config().pcap_dir;
+  if (!dir.empty()) pcap_ = roce::PcapWriter::Create(PcapPath(dir));
+}
+
+void Peer::Connect(uint32_t qpn, uint32_t mtu, uint32_t first_psn) {
+  remote_qpn_ = qpn;
+  rules_.emplace(Wire::Get().config().lax, mtu);
+  rules_->SetNextPsn(first_psn);
+}
+
+net::Datagram Peer::Envelope() const {
+  const Wire& wire = Wire::Get();
+  net::Datagram d;
+  d.mac_src = wire.peer_mac();
+  d.mac_dst = wire.local_mac();
+  d.src = wire.peer(version_);
+  d.dst = wire.local(version_);
+  d.sport = roce::SourcePort(roce::FlowLabelOf(qpn_, remote_qpn_));
+  d.dport = roce::kUdpPort;
+  return d;
+}
+
+net::Datagram Peer::Seal(roce::Packet packet) const {
+  if (packet.bth.dqpn == 0) packet.bth.dqpn = remote_qpn_;
+  net::Datagram d = Envelope();
+  roce::Encode(packet, d);
+  return d;
+}
+
+void Peer::Send(roce::Packet packet) { SendDatagram(Seal(std::move(packet))); }
+
+void Peer::SendDatagram(const net::Datagram& datagram) { SendFrame(net::BuildFrame(datagram)); }
+
+void Peer::SendFrame(std::span<const uint8_t> frame) {
+  if (pcap_) pcap_->Write(frame);
+  net::Status sent = socket_.Send(frame);
+  if (!sent) ADD_FAILURE() << sent.error().what;
+}
+
+bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {
+  auto parsed = net::ParseFrame(frame.bytes);
+  if (!parsed) {
+    ADD_FAILURE() << "the device sent a frame that is no UDP datagram";
+    return false;
+  }
+  const roce::Decoded decoded = roce::Decode(parsed->datagram);
+  if (decoded.fault != roce::Fault::kShort && decoded.packet.bth.dqpn != qpn_) return false;
+  if (rules_) {
+    for (const std::string& rule : rules_->Check(*parsed, decoded))
+      ADD_FAILURE() << "broken rule: " << rule << "\n  in " << decoded.packet.ToString();
+  }
+  last_ = std::move(*parsed);
+  last_arrival_ = frame.arrival;
+  packet = decoded.packet;
+  return decoded.fault == roce::Fault::kNone;
+}
+
+std::optional<roce::Packet> Peer::Receive(std::chrono::microseconds timeout) {
+  const Clock::time_point deadline = Clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now());
+    const auto frame = socket_.Receive(std::max(left, std::chrono::microseconds(0)));
+    if (!frame) return std::nullopt;
+    if (pcap_) pcap_->Write(frame->bytes, frame->arrival.time_since_epoch());
+    roce::Packet packet;
+    if (Accept(*frame, packet)) return packet;
+  }
+}
+
+roce::Packet Peer::Expect(std::chrono::microseconds timeout) {
+  if (auto packet = Receive(Wire::Get().Patience(timeout))) return *packet;
+  ADD_FAILURE() << "no packet came within " << timeout.count() << " us";
+  roce::Packet none;
+  none.bth.opcode = 0xff;
+  return none;
+}
+
+void Peer::ExpectNothing(std::chrono::microseconds duration) {
+  if (auto packet = Receive(duration)) ADD_FAILURE() << "unexpected: " << packet->ToString();
+}
+
+std::vector<roce::Packet> Peer::Drain(std::chrono::microseconds quiet) {
+  std::vector<roce::Packet> packets;
+  while (auto packet = Receive(quiet)) packets.push_back(std::move(*packet));
+  return packets;
+}
+
+}  // namespace wire

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Local ACK timeout and retries. IBTA vol. 1, 9.7.6.1.
+#include "fixture.h"
+
+namespace wire {
+namespace {
+
+/// The timeout that a QP attribute stands for.
+std::chrono::nanoseconds LocalAckTimeout(uint8_t code) {
+  return std::chrono::nanoseconds(int64_t{4096} << code);
+}
+
+class RcRetry : public WireTest {
+ protected:
+  /// Reads transmissions of DevPsn() until a completion comes; counts them.
+  int CountTransmissions(std::chrono::nanoseconds at_least_apart) {
+    int count = 0;
+    Clock::time_point previous;
+    while (const auto packet = peer().Receive(Wire::Get().Patience(kSoon))) {
+      EXPECT_THAT(*packet, IsRequest(Operation::kSendOnly, DevPsn()));
+      EXPECT_GE(peer().last_arrival() - previous, count == 0 ? at_least_apart * 0 : at_least_apart);
+      previous = peer().last_arrival();
+      ++count;
+    }
+    return count;
+  }
+};
+SRN_BOTH_IP_VERSIONS(RcRetry);
+
+TEST_P(RcRetry, SilenceFailsTheRequestAfterRetryCnt) {
+  for (const uint8_t retries : {uint8_t{0}, uint8_t{1}, uint8_t{3}}) {
+    SCOPED_TRACE("retry_cnt " + std::to_string(retries));
+    Restart({.timeout = 12, .retry_cnt = retries});
+    ep().PostSend({.id = 1, .length = 8});
+    EXPECT_EQ(CountTransmissions(LocalAckTimeout(12) * 9 / 10), 1 + retries);
+    ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+  }
+}
+
+TEST_P(RcRetry, SevenRetriesAreFiniteToo) {
+  Start({.timeout = 12, .retry_cnt = 7});
+  ep().PostSend({.id = 1, .length = 8});
+  EXPECT_EQ(CountTransmissions(LocalAckTimeout(12) * 9 / 10), 8);
+  ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+}
+
+TEST_P(RcRetry, EverythingBehindTheFailedRequestIsFlushed) {
+  Start({.timeout = 12, .retry_cnt = 0});
+  for (uint64_t id = 1; id <= 5; ++id) ep().PostSend({.id = id, .length = 8});
+  ep().PostRecv(9, 0, 64);
+  ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+  for (uint64_t id = 2; id <= 5; ++id) {
+    const ibv_wc wc = ep().WaitSend();
+    EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(wc.wr_id, id);
+  }
+  EXPECT_EQ(ep().WaitRecv().status, IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST_P(RcRetry, TimeoutZeroWaitsForever) {
+  Start({.timeout = 0, .retry_cnt = 0});
+  ep().PostSend({.id = 1, .length = 8});
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  peer().ExpectNothing(std::chrono::milliseconds(300));
+  ep().ExpectNoCompletion();
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_SEND);
+}
+
+TEST_P(RcRetry, RetransmissionIsTheSamePacket) {
+  Start({.timeout = 13});
+  ep().FillPattern(0, 600);
+  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = 600, .remote_va = 0x7000,
+                 .rkey = 7});
+  const Packet first = peer().Expect();
+  const Packet again = peer().Expect();
+  EXPECT_EQ(roce::EncodeTransport(first), roce::EncodeTransport(again));
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_RDMA_WRITE);
+  peer().Drain();
+  ep().ExpectNoCompletion();
+}
+
+TEST_P(RcRetry, TimeoutResendsFromTheOldestUnacknowledged) {
+  Start({.timeout = 14});
+  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend({.id = id, .length = 8});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(1, IBV_WC_SEND);
+  const Packet again = peer().Expect();
+  EXPECT_EQ(again.bth.psn, DevPsn(1));
+  peer().Send(Ack(DevPsn(2), 3));
+  ExpectSent(2, IBV_WC_SEND);
+  ExpectSent(3, IBV_WC_SEND);
+}
+
+TEST_P(RcRetry, ProgressRefillsTheRetries) {
+  Start({.timeout = 15, .retry_cnt = 1});
+  for (uint64_t id = 0; id < 4; ++id) {
+    const uint32_t psn = DevPsn(static_cast<int>(id));
+    ep().PostSend({.id = id, .length = 8});
+    EXPECT_EQ(peer().Expect().bth.psn, psn);
+    EXPECT_EQ(peer().Expect().bth.psn, psn);
+    peer().Send(Ack(psn, static_cast<uint32_t>(id) + 1));
+    ExpectSent(id, IBV_WC_SEND);
+    peer().Drain(std::chrono::milliseconds(1));
+  }
+}
+
+TEST_P(RcRetry, SequenceNaksWithoutProgressAreFinite) {
+  Start({.retry_cnt = 2});
+  ep().PostSend({.id = 1, .length = 8});
+  int sent = 0;
+  while (peer().Receive(std::chrono::milliseconds(200)) && sent < 100) {
+    ++sent;
+    peer().Send(Nak(DevPsn(), 0, roce::kNakSequence));
+  }
+  EXPECT_GE(sent, 2);
+  EXPECT_LT(sent, 100);
+  ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+}
+
+TEST_P(RcRetry, LateAckOfAResentRequestCompletesItOnce) {
+  Start({.timeout = 13});
+  ep().PostSend({.id = 1, .length = 8});
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  peer().Send(Ack(DevPsn(), 1));
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_SEND);
+  ep().ExpectNoCompletion();
+  EXPECT_EQ(ep().State(), IBV_QPS_RTS);
+}
+
+// After a loss the responder may have kept what came behind it: its ACK may
+// pass more than what was sent again.
+TEST_P(RcRetry, AckAheadOfTheResendIsTaken) {
+  Start();
+  for (uint64_t id = 1; id <= 4; ++id) ep().PostSend({.id = id, .length = 8});
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  peer().Send(Nak(DevPsn(1), 1, roce::kNakSequence));
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(1));
+  peer().Send(Ack(DevPsn(3), 4));
+  for (uint64_t id = 1; id <= 4; ++id) ExpectSent(id, IBV_WC_SEND);
+  peer().Drain();
+  ep().PostSend({.id = 5, .length = 8});
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(4));
+  peer().Send(Ack(DevPsn(4), 5));
+  ExpectSent(5, IBV_WC_SEND);
+}
+
+}  // namespace
+}  // namespace wire

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "wire.h"
+
+#include <net/command.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace wire {
+namespace {
+
+constexpr int kNetdevMtu = 4500;  // room for a path MTU of 4096
+constexpr uint8_t kPort = 1;
+
+std::string FromEnv(const char* name, const std::string& fallback) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : fallback;
+}
+
+net::IpAddress Address(net::IpVersion version, const char* last) {
+  const char* prefix = version == net::IpVersion::kV4 ? "10.79.0." : "fd79::";
+  return *net::IpAddress::Parse(std::string(prefix) + last);
+}
+
+net::Status SetUpNetdev(const Config& config) {
+  const Wire& wire = Wire::Get();
+  for (const net::IpVersion version : {net::IpVersion::kV4, net::IpVersion::kV6}) {
+    const int prefix = version == net::IpVersion::kV4 ? 24 : 64;
+    net::Status status = net::AddAddress(config.netdev, wire.local(version), prefix);
+    if (!status) return status;
+    status = net::AddNeighbour(config.netdev, wire.peer(version), wire.peer_mac());
+    if (!status) return status;
+  }
+  // No address ever, not even a link-local one: nobody but the test speaks on v1.
+  return net::SetConf(net::IpVersion::kV6, config.peer_dev, "disable_ipv6", "1");
+}
+
+// What the peer reads must be packets: on a veth, a segment offload would hand
+// over what the sending stack left for "the hardware" to cut. Devices without
+// the feature refuse; that is as good.
+void TurnOffloadsOff(const std::string& dev) {
+  for (const char* feature : {"tso", "gso", "gro", "tx-udp-segmentation"})
+    (void)net::Run({"ethtool", "-K", dev, feature, "off"});
+}
+
+}  // namespace
+
+Config Config::FromEnvironment() {
+  Config config;
+  config.device = FromEnv("SRN_DEV", config.device);
+  config.type = FromEnv("SRN_TYPE", config.type);
+  config.netdev = FromEnv("SRN_NETDEV", config.netdev);
+  config.peer_dev = FromEnv("SRN_PEER_NETDEV", config.peer_dev);
+  config.pcap_dir = FromEnv("SRN_WIRE_PCAP", "");
+  config.time_scale = std::max(1.0, std::atof(FromEnv("SRN_TIME_SCALE", "1").c_str()));
+  config.lax = FromEnv("SRN_WIRE_LAX", "0") != "0";
+  return config;
+}
+
+net::Result<std::unique_ptr<Topology>> Topology::Create(const Config& config) {
+  auto veth = net::VethPair::Create(config.netdev, config.peer_dev, kNetdevMtu);
+  if (!veth) return veth.error();
+  net::Status status = SetUpNetdev(config);
+  if (!status) return status.error();
+  TurnOffloadsOff(config.netdev);
+  TurnOffloadsOff(config.peer_dev);
+  status = net::Run(
+      {"rdma", "link", "add", config.device, "type", config.type, "netdev", config.netdev});
+  if (!status) return status.error();
+  return std::unique_ptr<Topology>(new Topology(std::move(veth).value(), config.device));
+}
+
+Topology::~Topology() { (void)net::Run({"rdma", "link", "delete", device_}); }
+
+Wire& Wire::Get() {
+  static Wire wire;
+  return wire;
+}
+
+net::Status Wire::Open(const Config& config) {
+  config_ = config;
+  net::Result<net::MacAddress> mac = net::GetMac(config.netdev);
+  if (!mac) return mac.error();
+  local_mac_ = mac.value();
+  ibv_device** list = ibv_get_device_list(nullptr);
+  if (list == nullptr) return net::ErrnoError("ibv_get_device_list");
+  for (ibv_device** entry = list; *entry != nullptr; ++entry) {
+    if (config.device == ibv_get_device_name(*entry)) context_ = ibv_open_device(*entry);
+  }
+  ibv_free_device_list(list);
+  if (context_ == nullptr) return net::Error{ENODEV, "cannot open RDMA device " + config.device};
+  return WaitForGids();
+}
+
+// The core adds GIDs from a work item, some time after the address appeared.
+net::Status Wire::WaitForGids() const {
+  for (int tries = 0; tries < 500; ++tries) {
+    if (GidIndex(net::IpVersion::kV4) && GidIndex(net::IpVersion::kV6)) return net::Ok();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return net::Error{ENOENT, "no RoCEv2 GIDs for 10.79.0.1 and fd79::1 on " + config_.device};
+}
+
+void Wire::Close() {
+  if (context_ != nullptr) ibv_close_device(context_);
+  context_ = nullptr;
+}
+
+net::IpAddress Wire::local(net::IpVersion version) const { return Address(version, "1"); }
+net::IpAddress Wire::peer(net::IpVersion version) const { return Address(version, "2"); }
+
+std::optional<uint8_t> Wire::GidIndex(net::IpVersion version) const {
+  std::array<ibv_gid_entry, 64> entries;
+  const ssize_t count = ibv_query_gid_table(context_, entries.data(), entries.size(), 0);
+  const auto wanted = local(version).gid();
+  for (ssize_t i = 0; i < count; ++i) {
+    const ibv_gid_entry& entry = entries[static_cast<size_t>(i)];
+    if (entry.port_num == kPort && entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+        std::memcmp(entry.gid.raw, wanted.data(), wanted.size()) == 0)
+      return static_cast<uint8_t>(entry.gid_index);
+  }
+  return std::nullopt;
+}
+
+std::chrono::microseconds Wire::Patience(std::chrono::microseconds base) const {
+  return std::chrono::microseconds(
+      static_cast<int64_t>(static_cast<double>(base.count()) * config_.time_scale));
+}
+
+}  // namespace wire

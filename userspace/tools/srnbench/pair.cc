@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "pair.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace srnbench {
+namespace {
+
+template <typename T>
+T Must(verbs::Result<T> result, const std::string& what) {
+  if (!result.ok()) throw std::runtime_error(fmt::format("{}: {}", what, result.message()));
+  return *std::move(result);
+}
+
+End Open(const std::string& device) {
+  End end;
+  end.context = Must(verbs::Context::Open(device), device);
+  end.port = Must(end.context.FindPort(verbs::Ip::kV4), device + ": no IPv4 GID");
+  end.pd = Must(verbs::Pd::Create(end.context), device + ": PD");
+  end.cq = Must(verbs::Cq::Create(end.context, 4 * kDepth), device + ": CQ");
+  end.buffer = Must(verbs::Buffer::Map(kBufferSize), device + ": buffer");
+  end.mr = Must(verbs::Mr::Register(end.pd, end.buffer.bytes()), device + ": MR");
+  end.qp = Must(verbs::Qp::Create(end.pd, end.cq, end.cq,
+                                  {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
+                device + ": QP");
+  return end;
+}
+
+}  // namespace
+
+PairSpec PairSpec::Parse(const std::string& text) {
+  const size_t equals = text.find('='), comma = text.find(',', equals);
+  if (equals == 0 || equals == std::string::npos || comma == std::string::npos)
+    throw std::invalid_argument(fmt::format("'{}' is not NAME=DEVICE,DEVICE", text));
+  return {text.substr(0, equals),
+          {text.substr(equals + 1, comma - equals - 1), text.substr(comma + 1)}};
+}
+
+Pair::Pair(const PairSpec& spec)
+    : name_(spec.name), ends_{Open(spec.device[0]), Open(spec.device[1])} {
+  const verbs::Status status = verbs::Connect(a().qp, a().port, b().qp, b().port);
+  if (!status.ok()) throw std::runtime_error(fmt::format("{}: {}", name_, status.message()));
+}
+
+}  // namespace srnbench
