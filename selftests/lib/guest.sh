@@ -148,21 +148,59 @@ rdma_link() {
 # srn_link NAME NETDEV
 srn_link() { rdma_link "$1" srn "$2"; }
 
+# gid_of ADDRESS: as sysfs writes it.
+gid_of() {
+	local IFS=.
+
+	case $1 in
+	*:*)
+		/usr/bin/python3 -c 'import ipaddress, sys
+print(ipaddress.IPv6Address(sys.argv[1]).exploded)' "$1"
+		;;
+	*)
+		# shellcheck disable=SC2086	# four numbers
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' $1
+		;;
+	esac
+}
+
+# gid_of ADDRESS: as sysfs writes it: eight groups of four digits.
+gid_of() {
+	local address=$1 left right groups=() zeros=() group
+
+	case $address in
+	*.*)
+		IFS=. read -ra groups <<<"$address"
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${groups[@]}"
+		return
+		;;
+	*::*)
+		left=${address%%::*} right=${address##*::}
+		IFS=: read -ra groups <<<"$left:$right"
+		for group in "${groups[@]}"; do
+			[ -z "$group" ] || zeros+=(x)
+		done
+		for ((group = ${#zeros[@]}; group < 8; group++)); do
+			left+=:0
+		done
+		address=${left#:}${right:+:$right}
+		;;
+	esac
+	IFS=: read -ra groups <<<"$address"
+	printf -v address ':%04x' "${groups[@]/#/0x}"
+	printf '%s' "${address#:}"
+}
+
 # gid_index DEVICE ADDRESS: index of the RoCE v2 GID of an address, as -g and -x want it.
 gid_index() {
-	local dev=$1 want gid file index
+	local port=/sys/class/infiniband/$1/ports/1 want gid type file
 
-	want=$(/usr/bin/python3 -c 'import ipaddress, sys
-a = ipaddress.ip_address(sys.argv[1])
-a = a if a.version == 6 else ipaddress.ip_address("::ffff:" + str(a))
-print(a.exploded)' "$2")
-	for file in /sys/class/infiniband/"$dev"/ports/1/gids/*; do
-		read -r gid <"$file"
+	want=$(gid_of "$2")
+	for file in "$port"/gids/*; do
+		{ read -r gid <"$file"; } 2>/dev/null
 		[ "$gid" = "$want" ] || continue
-		index=${file##*/}
-		grep -q 'RoCE v2' "${file%/gids/*}/gid_attrs/types/$index" || continue
-		echo "$index"
-		return
+		{ read -r type <"$port/gid_attrs/types/${file##*/}"; } 2>/dev/null
+		[ "$type" = "RoCE v2" ] && echo "${file##*/}" && return
 	done
 	return 1
 }

@@ -116,6 +116,12 @@ renumber() {
 	done <"$WORK/tap"
 }
 
+# tree_files: what is, or will be, in the repository.
+tree_files() {
+	git ls-files -co --exclude-standard 2>/dev/null ||
+		find . -type f ! -path './build/*' ! -path './.git/*' | sed 's,^\./,,'
+}
+
 # suite_end: the last word of a suite.
 suite_end() {
 	rm -rf "$WORK"

@@ -43,8 +43,7 @@ TEST_P(AddressHandle, OneMadeFromACompletionReachesTheSender) {
   Ah there = Must(Ah::Create(a_.pd, AhAttr(a_.port, b_.port.gid)));
 
   Must(y.qp.Post(RecvWr(1, {b_.mr.Slice(0, 4096)})));
-  Must(x.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 32))
-                     .To(there.get(), y.qp.num(), kQkey)));
+  Must(x.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 32)).To(there.get(), y.qp.num(), kQkey)));
   ibv_wc wc = Await(y.recv_cq);
   ASSERT_EQ(wc.status, IBV_WC_SUCCESS);
 
@@ -54,8 +53,7 @@ TEST_P(AddressHandle, OneMadeFromACompletionReachesTheSender) {
   const size_t at = 8192;
   FillPattern(b_.bytes(at, 32), 6);
   Must(x.qp.Post(RecvWr(3, {a_.mr.Slice(at, 4096)})));
-  Must(y.qp.Post(SendWr::Send(4, b_.mr.Slice(at, 32))
-                     .To(back.get(), wc.src_qp, kQkey)));
+  Must(y.qp.Post(SendWr::Send(4, b_.mr.Slice(at, 32)).To(back.get(), wc.src_qp, kQkey)));
   EXPECT_EQ(Await(x.recv_cq).src_qp, y.qp.num());
   ExpectPattern(a_.bytes(at + 40, 32), 6);
 }
@@ -70,8 +68,7 @@ TEST_P(AddressHandle, DestroyedAfterItsSendCompletedDoesNotLoseTheDatagram) {
   for (uint64_t id = 0; id < 50; id++) {
     Ah ah = Must(Ah::Create(a_.pd, AhAttr(a_.port, b_.port.gid)));
     Must(y.qp.Post(RecvWr(id, {b_.mr.Slice(0, 4096)})));
-    Must(x.qp.Post(SendWr::Send(id, a_.mr.Slice(0, 32))
-                       .To(ah.get(), y.qp.num(), kQkey)));
+    Must(x.qp.Post(SendWr::Send(id, a_.mr.Slice(0, 32)).To(ah.get(), y.qp.num(), kQkey)));
     EXPECT_EQ(Await(x.send_cq).status, IBV_WC_SUCCESS);
     Must(ah.Close());
     EXPECT_EQ(Await(y.recv_cq).wr_id, id);

@@ -11,11 +11,9 @@ class AsyncEvent : public WireTest {
   void ExpectEvent(const Host& host, ibv_event_type type, const Qp& qp) {
     for (;;) {
       ibv_async_event event = Must(host.ctx.WaitEvent(Patience()));
-      if (event.event_type == IBV_EVENT_COMM_EST && type != IBV_EVENT_COMM_EST)
-        continue;
+      if (event.event_type == IBV_EVENT_COMM_EST && type != IBV_EVENT_COMM_EST) continue;
       EXPECT_EQ(event.event_type, type)
-          << ibv_event_type_str(event.event_type) << " instead of "
-          << ibv_event_type_str(type);
+          << ibv_event_type_str(event.event_type) << " instead of " << ibv_event_type_str(type);
       EXPECT_EQ(event.element.qp, qp.get());
       return;
     }
@@ -23,8 +21,7 @@ class AsyncEvent : public WireTest {
   void ExpectNoEvent(const Host& host) {
     Result<ibv_async_event> event = host.ctx.WaitEvent(Silence());
     EXPECT_EQ(event.error(), ETIMEDOUT)
-        << ibv_event_type_str(event.ok() ? event->event_type
-                                         : IBV_EVENT_CQ_ERR);
+        << ibv_event_type_str(event.ok() ? event->event_type : IBV_EVENT_CQ_ERR);
   }
 };
 
@@ -59,8 +56,7 @@ TEST_P(AsyncEvent, FirstPacketInRtrEstablishesCommunication) {
 
 TEST_P(AsyncEvent, RefusedAccessIsAnAccessErrorOfTheResponder) {
   Pair p = Connected();
-  Must(p.a.qp.Post(
-      SendWr::Write(1, a_.mr.Slice(0, 8), {b_.mr.At(0).addr, 0})));
+  Must(p.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 8), {b_.mr.At(0).addr, 0})));
   ExpectEvent(b_, IBV_EVENT_QP_ACCESS_ERR, p.b.qp);
   ExpectNoEvent(b_);
   ExpectFailed(Await(p.a.send_cq), 1, IBV_WC_REM_ACCESS_ERR, p.a.qp.num());
@@ -71,8 +67,7 @@ TEST_P(AsyncEvent, InvalidRequestIsARequestErrorOfTheResponder) {
   // A READ at a responder that has no resources for READs.
   End a = End::Create(a_), b = End::Create(b_);
   Must(ConnectTo(a.qp, a_.port, b_.port.gid, b.qp.num(), 7, 9, {}));
-  Must(ConnectTo(b.qp, b_.port, a_.port.gid, a.qp.num(), 9, 7,
-                 {.rd_atomic = 0}));
+  Must(ConnectTo(b.qp, b_.port, a_.port.gid, a.qp.num(), 9, 7, {.rd_atomic = 0}));
   Must(a.qp.Post(SendWr::Read(1, a_.mr.Slice(0, 8), b_.mr.At(0))));
   ExpectEvent(b_, IBV_EVENT_QP_REQ_ERR, b.qp);
   ExpectNoEvent(b_);

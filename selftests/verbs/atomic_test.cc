@@ -19,10 +19,7 @@ class Atomic : public WireTest {
     return *reinterpret_cast<uint64_t*>(host.buffer.data() + offset);
   }
   Wc Done(uint64_t id, ibv_wc_opcode opcode) {
-    return {.wr_id = id,
-            .opcode = opcode,
-            .qp_num = pair_.a.qp.num(),
-            .byte_len = 8};
+    return {.wr_id = id, .opcode = opcode, .qp_num = pair_.a.qp.num(), .byte_len = 8};
   }
 
   Pair pair_;
@@ -30,8 +27,7 @@ class Atomic : public WireTest {
 
 TEST_P(Atomic, FetchAddReturnsTheOldValueAndAdds) {
   Word(b_, 64) = 40;
-  Must(pair_.a.qp.Post(
-      SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(64), 2)));
+  Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(64), 2)));
   ExpectWc(Await(pair_.a.send_cq), Done(1, IBV_WC_FETCH_ADD));
   EXPECT_EQ(Word(a_, 0), 40u);
   EXPECT_EQ(Word(b_, 64), 42u);
@@ -39,8 +35,7 @@ TEST_P(Atomic, FetchAddReturnsTheOldValueAndAdds) {
 
 TEST_P(Atomic, FetchAddWraps) {
   Word(b_, 64) = ~0ull - 1;
-  Must(pair_.a.qp.Post(
-      SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(64), 5)));
+  Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(64), 5)));
   ExpectWc(Await(pair_.a.send_cq), Done(1, IBV_WC_FETCH_ADD));
   EXPECT_EQ(Word(a_, 0), ~0ull - 1);
   EXPECT_EQ(Word(b_, 64), 3u);
@@ -49,14 +44,12 @@ TEST_P(Atomic, FetchAddWraps) {
 TEST_P(Atomic, CompareSwapSwapsOnlyWhatIsEqual) {
   constexpr uint64_t kOld = 0x0123456789abcdef, kNew = 0xfedcba9876543210;
   Word(b_, 64) = kOld;
-  Must(pair_.a.qp.Post(SendWr::CompareSwap(1, a_.mr.Slice(0, 8), b_.mr.At(64),
-                                           kOld ^ 1, kNew)));
+  Must(pair_.a.qp.Post(SendWr::CompareSwap(1, a_.mr.Slice(0, 8), b_.mr.At(64), kOld ^ 1, kNew)));
   ExpectWc(Await(pair_.a.send_cq), Done(1, IBV_WC_COMP_SWAP));
   EXPECT_EQ(Word(a_, 0), kOld);
   EXPECT_EQ(Word(b_, 64), kOld);
 
-  Must(pair_.a.qp.Post(SendWr::CompareSwap(2, a_.mr.Slice(8, 8), b_.mr.At(64),
-                                           kOld, kNew)));
+  Must(pair_.a.qp.Post(SendWr::CompareSwap(2, a_.mr.Slice(8, 8), b_.mr.At(64), kOld, kNew)));
   ExpectWc(Await(pair_.a.send_cq), Done(2, IBV_WC_COMP_SWAP));
   EXPECT_EQ(Word(a_, 8), kOld);
   EXPECT_EQ(Word(b_, 64), kNew);
@@ -65,8 +58,7 @@ TEST_P(Atomic, CompareSwapSwapsOnlyWhatIsEqual) {
 TEST_P(Atomic, NeighboursAreLeftAlone) {
   Fill(b_.bytes(0, 256), 0x11);
   Fill(a_.bytes(0, 256), 0x22);
-  Must(pair_.a.qp.Post(
-      SendWr::FetchAdd(1, a_.mr.Slice(64, 8), b_.mr.At(128), 0x100)));
+  Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(64, 8), b_.mr.At(128), 0x100)));
   ExpectWc(Await(pair_.a.send_cq), Done(1, IBV_WC_FETCH_ADD));
   ExpectAll(b_.bytes(0, 128), 0x11);
   ExpectAll(b_.bytes(136, 120), 0x11);
@@ -76,8 +68,7 @@ TEST_P(Atomic, NeighboursAreLeftAlone) {
 
 TEST_P(Atomic, ResultMayBeScatteredToAnyAddress) {
   Word(b_, 64) = 0x1122334455667788;
-  Must(pair_.a.qp.Post(
-      SendWr::FetchAdd(1, a_.mr.Slice(4093, 8), b_.mr.At(64), 0)));
+  Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(4093, 8), b_.mr.At(64), 0)));
   ExpectWc(Await(pair_.a.send_cq), Done(1, IBV_WC_FETCH_ADD));
   EXPECT_EQ(std::memcmp(a_.buffer.data() + 4093, &Word(b_, 64), 8), 0);
 }
@@ -87,15 +78,13 @@ TEST_P(Atomic, UnalignedTargetIsAnInvalidRequest) {
     SCOPED_TRACE(offset);
     pair_ = Connected();
     Fill(b_.bytes(0, 64), 0x33);
-    Status status = pair_.a.qp.Post(
-        SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(offset), 1));
+    Status status = pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(0, 8), b_.mr.At(offset), 1));
     if (!status.ok()) {
       // A provider may see it before the wire does.
       EXPECT_EQ(status.error(), EINVAL);
       continue;
     }
-    ExpectFailed(Await(pair_.a.send_cq), 1, IBV_WC_REM_INV_REQ_ERR,
-                 pair_.a.qp.num());
+    ExpectFailed(Await(pair_.a.send_cq), 1, IBV_WC_REM_INV_REQ_ERR, pair_.a.qp.num());
     ExpectAll(b_.bytes(0, 64), 0x33);
     ExpectReaches(pair_.a.qp, IBV_QPS_ERR);
     ExpectReaches(pair_.b.qp, IBV_QPS_ERR);
@@ -106,8 +95,7 @@ TEST_P(Atomic, ManyOutstandingOnesEachHappenOnce) {
   constexpr uint64_t kCount = 60;
   Word(b_, 0) = 0;
   for (uint64_t id = 0; id < kCount; id++)
-    Must(pair_.a.qp.Post(
-        SendWr::FetchAdd(id, a_.mr.Slice(8 * id, 8), b_.mr.At(0), 1)));
+    Must(pair_.a.qp.Post(SendWr::FetchAdd(id, a_.mr.Slice(8 * id, 8), b_.mr.At(0), 1)));
   for (uint64_t id = 0; id < kCount; id++) {
     ExpectWc(Await(pair_.a.send_cq), Done(id, IBV_WC_FETCH_ADD));
     EXPECT_EQ(Word(a_, 8 * id), id);
@@ -124,8 +112,8 @@ TEST_P(Atomic, ConnectionsAreAtomicTowardsEachOther) {
 
   for (size_t i = 0; i < pairs.size(); i++)
     for (uint64_t id = 0; id < kRounds; id++)
-      Must(pairs[i].a.qp.Post(SendWr::FetchAdd(
-          id, a_.mr.Slice(8 * (i * kRounds + id), 8), b_.mr.At(0), 1)));
+      Must(pairs[i].a.qp.Post(
+          SendWr::FetchAdd(id, a_.mr.Slice(8 * (i * kRounds + id), 8), b_.mr.At(0), 1)));
   for (Pair& pair : pairs)
     for (uint64_t id = 0; id < kRounds; id++)
       ASSERT_EQ(Await(pair.a.send_cq).status, IBV_WC_SUCCESS);
@@ -155,8 +143,7 @@ TEST_P(Atomic, WireIsAtomicTowardsTheCpu) {
     for (; !stop; added_by_cpu++) word.fetch_add(1 << 20);
   });
   for (uint64_t id = 0; id < kAdds; id++) {
-    Must(pair_.a.qp.Post(
-        SendWr::FetchAdd(id, a_.mr.Slice(0, 8), b_.mr.At(0), 1)));
+    Must(pair_.a.qp.Post(SendWr::FetchAdd(id, a_.mr.Slice(0, 8), b_.mr.At(0), 1)));
     EXPECT_EQ(Await(pair_.a.send_cq).status, IBV_WC_SUCCESS);
   }
   stop = true;
@@ -172,10 +159,8 @@ class AtomicWrite : public Atomic {
     Result<Qp> probe = Error{0};
     end_ = {Must(Cq::Create(a_.ctx, 64)), Must(Cq::Create(a_.ctx, 64)), Qp()};
     probe = Qp::Create(a_.pd, end_.send_cq, end_.recv_cq,
-                       {.send_ops = IBV_QP_EX_WITH_ATOMIC_WRITE |
-                                    IBV_QP_EX_WITH_RDMA_WRITE});
-    if (probe.error() == EOPNOTSUPP)
-      GTEST_SKIP() << "device knows no ATOMIC_WRITE";
+                       {.send_ops = IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_RDMA_WRITE});
+    if (probe.error() == EOPNOTSUPP) GTEST_SKIP() << "device knows no ATOMIC_WRITE";
     end_.qp = Must(std::move(probe));
     peer_ = End::Create(b_);
     Must(Connect(end_.qp, a_.port, peer_.qp, b_.port));
@@ -199,9 +184,8 @@ TEST_P(AtomicWrite, WritesEightBytes) {
   Fill(b_.bytes(0, 64), 0x44);
   for (uint64_t id = 0; id < 20; id++) {
     ASSERT_EQ(Post(id, b_.mr.At(16), 0x0102030405060708 + id), 0);
-    ExpectWc(Await(end_.send_cq), {.wr_id = id,
-                                   .opcode = IBV_WC_ATOMIC_WRITE,
-                                   .qp_num = end_.qp.num()});
+    ExpectWc(Await(end_.send_cq),
+             {.wr_id = id, .opcode = IBV_WC_ATOMIC_WRITE, .qp_num = end_.qp.num()});
     EXPECT_EQ(Word(b_, 16), 0x0102030405060708 + id);
   }
   ExpectAll(b_.bytes(0, 16), 0x44);

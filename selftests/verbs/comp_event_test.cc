@@ -32,9 +32,7 @@ class CompEvent : public WireTest {
     EXPECT_EQ(event.cq, cq_.get());
     EXPECT_EQ(event.cq_context, this);
   }
-  void ExpectNoEvent() {
-    EXPECT_EQ(channel_.Wait(Silence()).error(), ETIMEDOUT);
-  }
+  void ExpectNoEvent() { EXPECT_EQ(channel_.Wait(Silence()).error(), ETIMEDOUT); }
 
   CompChannel channel_;
   Cq cq_;
@@ -116,9 +114,7 @@ TEST_P(CompEvent, SolicitedOnlyWaitsForSolicitedMessages) {
 TEST_P(CompEvent, SolicitedWriteWithImmediateNotifies) {
   Must(cq_.Arm(/*solicited_only=*/true));
   Must(qp_.Post(RecvWr(2, {})));
-  Must(a_end_.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 32), b_.mr.At(0))
-                          .Imm(1)
-                          .Solicited()));
+  Must(a_end_.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 32), b_.mr.At(0)).Imm(1).Solicited()));
   ExpectEvent();
 }
 
@@ -152,8 +148,7 @@ TEST_P(CompEvent, SendCompletionsNotifyToo) {
 }
 
 TEST_P(CompEvent, OneChannelTellsItsQueuesApart) {
-  Cq second = Must(
-      Cq::Create(b_.ctx, 16, {.channel = &channel_, .context = &second}));
+  Cq second = Must(Cq::Create(b_.ctx, 16, {.channel = &channel_, .context = &second}));
   Qp qp = Must(Qp::Create(b_.pd, second, second, {}));
   End peer = End::Create(a_);
   Must(Connect(peer.qp, a_.port, qp, b_.port));
@@ -186,9 +181,7 @@ TEST_P(CompEvent, EmptyChannelCanBeReadWithoutWaiting) {
   EXPECT_EQ(errno, EAGAIN);
 }
 
-TEST_P(CompEvent, ChannelInUseIsBusy) {
-  EXPECT_EQ(channel_.Close().error(), EBUSY);
-}
+TEST_P(CompEvent, ChannelInUseIsBusy) { EXPECT_EQ(channel_.Close().error(), EBUSY); }
 
 SRN_OVER_BOTH_IP(CompEvent);
 

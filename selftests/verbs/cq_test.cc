@@ -12,8 +12,7 @@ class CompletionQueue : public HostTest {
   /// A QP without peer on this queue: what is posted comes back as flushed, so
   /// that completions can be made at will.
   Qp ErrorQp(const Cq& cq, uint32_t depth) {
-    Qp qp = Must(Qp::Create(a_.pd, cq, cq,
-                            {.max_send_wr = depth, .max_recv_wr = depth}));
+    Qp qp = Must(Qp::Create(a_.pd, cq, cq, {.max_send_wr = depth, .max_recv_wr = depth}));
     Transition t = ToInit(IBV_QPT_RC, a_.port);
     Must(qp.Modify(t.attr, t.mask));
     Must(qp.ModifyState(IBV_QPS_ERR));
@@ -25,16 +24,14 @@ class CompletionQueue : public HostTest {
       Must(qp.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));
   }
   void ExpectNext(const Cq& cq, uint64_t first, uint64_t count) {
-    for (uint64_t id = first; id < first + count; id++)
-      ASSERT_EQ(Await(cq).wr_id, id);
+    for (uint64_t id = first; id < first + count; id++) ASSERT_EQ(Await(cq).wr_id, id);
   }
 };
 
 TEST_F(CompletionQueue, EverySizeUpToTheLimitCanBeCreated) {
   const int max = Must(a_.ctx.QueryDevice()).max_cqe;
   ASSERT_GE(max, 4 << 20);
-  for (int entries : {1, 2, 3, 63, 64, 65, 1000, 4096, 65537, 1 << 20, 4 << 20,
-                      max}) {
+  for (int entries : {1, 2, 3, 63, 64, 65, 1000, 4096, 65537, 1 << 20, 4 << 20, max}) {
     SCOPED_TRACE(entries);
     Cq cq = Must(Cq::Create(a_.ctx, entries));
     EXPECT_GE(cq->cqe, entries);
@@ -86,8 +83,7 @@ TEST_F(CompletionQueue, PollTakesAtMostWhatIsAskedAndIsThere) {
     int count = cq.PollRaw(wc.data(), 4);
     ASSERT_GE(count, 0);
     ASSERT_LE(count, 4);
-    for (int i = 0; i < count; i++)
-      EXPECT_EQ(wc[i].wr_id, static_cast<uint64_t>(++total));
+    for (int i = 0; i < count; i++) EXPECT_EQ(wc[i].wr_id, static_cast<uint64_t>(++total));
   }
   EXPECT_EQ(total, 9);
   EXPECT_EQ(cq.PollRaw(wc.data(), 20), 0);
@@ -145,8 +141,7 @@ TEST_F(CompletionQueue, ResizeBelowTheCountIsRefused) {
   Make(qp, 200, 1);
   const auto deadline = std::chrono::steady_clock::now() + Patience();
   int error = 0;
-  while ((error = cq.Resize(100).error()) == 0 &&
-         std::chrono::steady_clock::now() < deadline)
+  while ((error = cq.Resize(100).error()) == 0 && std::chrono::steady_clock::now() < deadline)
     Must(cq.Resize(256));
   EXPECT_EQ(error, EINVAL);
   ExpectNext(cq, 1, 200);
@@ -195,8 +190,7 @@ TEST_F(CompletionQueue, OverflowIsAnEventAndHarmsNoOtherQueue) {
     (void)qp.Post(RecvWr(id, {a_.mr.Slice(0, 8)}));
   bool seen = false;
   for (;;) {
-    Result<ibv_async_event> event =
-        a_.ctx.WaitEvent(seen ? Silence() : Patience());
+    Result<ibv_async_event> event = a_.ctx.WaitEvent(seen ? Silence() : Patience());
     if (!event.ok()) break;
     // A QP whose completion was lost may say so, too.
     if (event->event_type != IBV_EVENT_CQ_ERR) continue;
@@ -208,6 +202,31 @@ TEST_F(CompletionQueue, OverflowIsAnEventAndHarmsNoOtherQueue) {
 
   Make(healthy, 0, 40);
   ExpectNext(other, 0, 40);
+}
+
+TEST_F(CompletionQueue, OverflowIsFatalForTheQpThatLostItsCompletion) {
+  Cq small = Must(Cq::Create(a_.ctx, 1));
+  End peer = End::Create(a_);
+  Cq recv_cq = Must(Cq::Create(a_.ctx, 16));
+  Qp qp = Must(Qp::Create(a_.pd, small, recv_cq, {.max_send_wr = 64}));
+  Must(Connect(qp, a_.port, peer.qp, a_.port));
+
+  const uint64_t room = small->cqe;
+  for (uint64_t id = 0; id < 4 * room + 8 && id < 64; id++)
+    Must(qp.Post(SendWr::Write(id, a_.mr.Slice(0, 8), a_.mr.At(4096))));
+  bool cq_error = false, qp_fatal = false;
+  while (!cq_error || !qp_fatal) {
+    ibv_async_event event = Must(a_.ctx.WaitEvent(Patience()));
+    if (event.event_type == IBV_EVENT_CQ_ERR) {
+      EXPECT_EQ(event.element.cq, small.get());
+      cq_error = true;
+    } else if (event.event_type == IBV_EVENT_QP_FATAL) {
+      EXPECT_EQ(event.element.qp, qp.get());
+      qp_fatal = true;
+    }
+  }
+  ExpectReaches(qp, IBV_QPS_ERR);
+  Must(qp.Close());
 }
 
 /// The extended interface: fields one by one, timestamps.

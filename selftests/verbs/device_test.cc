@@ -76,8 +76,7 @@ TEST_F(Device, DefaultPartitionKeyIsTheOnlyOne) {
 
 TEST_F(Device, EveryGidIsRoceV2AndBelongsToANetdev) {
   std::vector<ibv_gid_entry> table(1024);
-  ssize_t count =
-      ibv_query_gid_table(a_.ctx.get(), table.data(), table.size(), 0);
+  ssize_t count = ibv_query_gid_table(a_.ctx.get(), table.data(), table.size(), 0);
   ASSERT_GE(count, 2);
   for (ssize_t i = 0; i < count; i++) {
     EXPECT_EQ(table[i].gid_type, unsigned{IBV_GID_TYPE_ROCE_V2});
@@ -102,11 +101,9 @@ TEST_F(Device, AdvertisedQueueSizesCanBeAllocatedTogether) {
 
 TEST_F(Device, ManyContextsAndProtectionDomains) {
   std::vector<Context> contexts;
-  for (int i = 0; i < 30; i++)
-    contexts.push_back(Must(Context::Open(DeviceA())));
+  for (int i = 0; i < 30; i++) contexts.push_back(Must(Context::Open(DeviceA())));
   std::vector<Pd> pds;
-  for (int i = 0; i < 900; i++)
-    pds.push_back(Must(Pd::Create(contexts[i % contexts.size()])));
+  for (int i = 0; i < 900; i++) pds.push_back(Must(Pd::Create(contexts[i % contexts.size()])));
 }
 
 /// Leaves everything to the kernel, with requests outstanding.
@@ -118,8 +115,7 @@ int ExitWithObjects() {
   Ah ah = Must(Ah::Create(host.pd, AhAttr(host.port, host.port.gid)));
   Qp qp = Must(Qp::Create(host.pd, cq, cq, {.srq = &srq}));
   Must(ConnectTo(qp, host.port, host.port.gid, 0xfffff3, 0, 0, {}));
-  for (uint64_t id = 0; id < 10; id++)
-    Must(qp.Post(SendWr::Send(id, host.mr.Slice(0, 8192))));
+  for (uint64_t id = 0; id < 10; id++) Must(qp.Post(SendWr::Send(id, host.mr.Slice(0, 8192))));
   _exit(0);
 }
 

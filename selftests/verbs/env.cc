@@ -18,15 +18,13 @@ double TimeScale() {
 }
 
 testing::ScopedTrace TraceOf(std::source_location where, const char* what) {
-  return testing::ScopedTrace(where.file_name(),
-                              static_cast<int>(where.line()), what);
+  return testing::ScopedTrace(where.file_name(), static_cast<int>(where.line()), what);
 }
 
 }  // namespace
 
 void FailSetup(int error, std::source_location where) {
-  throw SetupFailure(std::string(where.file_name()) + ":" +
-                     std::to_string(where.line()) + ": " +
+  throw SetupFailure(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
                      std::strerror(error));
 }
 
@@ -34,9 +32,7 @@ void Must(Status status, std::source_location where) {
   if (!status.ok()) FailSetup(status.error(), where);
 }
 
-Timeout Patience(int ms) {
-  return Timeout(static_cast<int64_t>(ms * TimeScale()));
-}
+Timeout Patience(int ms) { return Timeout(static_cast<int64_t>(ms * TimeScale())); }
 
 Timeout Silence() { return Timeout(static_cast<int64_t>(60 * TimeScale())); }
 
@@ -79,22 +75,17 @@ Pair WireTest::Connected(const Qp::Options& options, const WireOptions& wire) {
   return pair;
 }
 
-int WireTest::mtu() const {
-  return MtuBytes(std::min(a_.port.active_mtu, b_.port.active_mtu));
-}
+int WireTest::mtu() const { return MtuBytes(std::min(a_.port.active_mtu, b_.port.active_mtu)); }
 
 void HostTest::SetUp() { a_ = Host::Open(DeviceA(), Ip::kV4, 64 << 10); }
 
-std::string IpName(const testing::TestParamInfo<Ip>& info) {
-  return ToString(info.param);
-}
+std::string IpName(const testing::TestParamInfo<Ip>& info) { return ToString(info.param); }
 
 void ExpectWc(const ibv_wc& got, const Wc& want, std::source_location where) {
   auto trace = TraceOf(where, "completion");
 
-  ASSERT_EQ(got.status, IBV_WC_SUCCESS)
-      << ibv_wc_status_str(got.status) << ", vendor error " << got.vendor_err
-      << ", wr_id " << got.wr_id;
+  ASSERT_EQ(got.status, IBV_WC_SUCCESS) << ibv_wc_status_str(got.status) << ", vendor error "
+                                        << got.vendor_err << ", wr_id " << got.wr_id;
   EXPECT_EQ(got.wr_id, want.wr_id);
   EXPECT_EQ(got.opcode, want.opcode);
   EXPECT_EQ(got.vendor_err, 0u);
@@ -122,32 +113,27 @@ void ExpectWc(const ibv_wc& got, const Wc& want, std::source_location where) {
   EXPECT_EQ(got.dlid_path_bits, 0u);
 }
 
-void ExpectFailed(const ibv_wc& got, uint64_t wr_id, ibv_wc_status status,
-                  uint32_t qp_num, std::source_location where) {
+void ExpectFailed(const ibv_wc& got, uint64_t wr_id, ibv_wc_status status, uint32_t qp_num,
+                  std::source_location where) {
   auto trace = TraceOf(where, "failed completion");
 
-  EXPECT_EQ(got.status, status)
-      << "got " << ibv_wc_status_str(got.status) << ", want "
-      << ibv_wc_status_str(status);
+  EXPECT_EQ(got.status, status) << "got " << ibv_wc_status_str(got.status) << ", want "
+                                << ibv_wc_status_str(status);
   EXPECT_EQ(got.wr_id, wr_id);
   EXPECT_EQ(got.qp_num, qp_num);
 }
 
-ibv_wc Await(const Cq& cq, std::source_location where) {
-  return Must(cq.Wait(Patience()), where);
-}
+ibv_wc Await(const Cq& cq, std::source_location where) { return Must(cq.Wait(Patience()), where); }
 
 void ExpectQuiet(const Cq& cq, std::source_location where) {
   auto trace = TraceOf(where, "quiet");
   Result<ibv_wc> wc = cq.Wait(Silence());
 
-  EXPECT_EQ(wc.error(), ETIMEDOUT)
-      << "completion " << (wc.ok() ? wc->wr_id : 0) << " came: "
-      << (wc.ok() ? ibv_wc_status_str(wc->status) : "-");
+  EXPECT_EQ(wc.error(), ETIMEDOUT) << "completion " << (wc.ok() ? wc->wr_id : 0)
+                                   << " came: " << (wc.ok() ? ibv_wc_status_str(wc->status) : "-");
 }
 
-void ExpectReaches(const Qp& qp, ibv_qp_state state,
-                   std::source_location where) {
+void ExpectReaches(const Qp& qp, ibv_qp_state state, std::source_location where) {
   auto trace = TraceOf(where, "QP state");
   const auto deadline = Clock::now() + Patience();
 
@@ -156,8 +142,7 @@ void ExpectReaches(const Qp& qp, ibv_qp_state state,
   EXPECT_EQ(qp.State(), state);
 }
 
-void ExpectPattern(ConstBytes bytes, uint32_t seed,
-                   std::source_location where) {
+void ExpectPattern(ConstBytes bytes, uint32_t seed, std::source_location where) {
   auto trace = TraceOf(where, "bytes");
   std::optional<size_t> bad = FirstMismatch(bytes, seed);
 
@@ -168,13 +153,10 @@ void ExpectAll(ConstBytes bytes, uint8_t value, std::source_location where) {
   auto trace = TraceOf(where, "bytes");
   std::optional<size_t> bad = FirstOther(bytes, std::byte{value});
 
-  EXPECT_FALSE(bad) << "byte " << *bad << " of " << bytes.size()
-                    << " was written";
+  EXPECT_FALSE(bad) << "byte " << *bad << " of " << bytes.size() << " was written";
 }
 
-void Fill(Bytes bytes, uint8_t value) {
-  std::fill(bytes.begin(), bytes.end(), std::byte{value});
-}
+void Fill(Bytes bytes, uint8_t value) { std::fill(bytes.begin(), bytes.end(), std::byte{value}); }
 
 void ExpectWorks(const Host& a, const End& from, const Host& b, const End& to,
                  std::source_location where) {
@@ -190,13 +172,10 @@ void ExpectWorks(const Host& a, const End& from, const Host& b, const End& to,
   Fill(b.bytes(target, kSize), 0);
   Must(to.qp.Post(RecvWr(9001, {b.mr.Slice(target, kSize)})), where);
   Must(from.qp.Post(SendWr::Send(9000, a.mr.Slice(at, kSize))), where);
-  ExpectWc(Await(to.recv_cq, where), {.wr_id = 9001,
-                                      .opcode = IBV_WC_RECV,
-                                      .qp_num = to.qp.num(),
-                                      .byte_len = kSize});
-  ExpectWc(Await(from.send_cq, where), {.wr_id = 9000,
-                                        .opcode = IBV_WC_SEND,
-                                        .qp_num = from.qp.num()});
+  ExpectWc(Await(to.recv_cq, where),
+           {.wr_id = 9001, .opcode = IBV_WC_RECV, .qp_num = to.qp.num(), .byte_len = kSize});
+  ExpectWc(Await(from.send_cq, where),
+           {.wr_id = 9000, .opcode = IBV_WC_SEND, .qp_num = from.qp.num()});
   ExpectPattern(b.bytes(target, kSize), 4711);
 }
 

@@ -40,14 +40,12 @@ struct SetupFailure : std::runtime_error {
 
 /// The value, or the end of this test.
 template <typename T>
-T Must(Result<T> result,
-       std::source_location where = std::source_location::current()) {
+T Must(Result<T> result, std::source_location where = std::source_location::current()) {
   if (!result.ok()) FailSetup(result.error(), where);
   return *std::move(result);
 }
 
-void Must(Status status,
-          std::source_location where = std::source_location::current());
+void Must(Status status, std::source_location where = std::source_location::current());
 
 /// How long a test waits for what must come.
 Timeout Patience(int ms = 10000);
@@ -67,9 +65,7 @@ struct Host {
 
   static Host Open(const std::string& device, Ip ip, size_t buffer_size);
 
-  Bytes bytes(size_t offset, size_t length) const {
-    return buffer.Slice(offset, length);
-  }
+  Bytes bytes(size_t offset, size_t length) const { return buffer.Slice(offset, length); }
 };
 
 /// A QP with completion queues of its own.
@@ -78,8 +74,7 @@ struct End {
   Cq recv_cq;
   Qp qp;
 
-  static End Create(const Host& host, const Qp::Options& options = {},
-                    int cq_entries = 256);
+  static End Create(const Host& host, const Qp::Options& options = {}, int cq_entries = 256);
 };
 
 struct Pair {
@@ -90,8 +85,7 @@ struct Pair {
 /// Two hosts, and connections between them over one IP version.
 class WireTest : public testing::TestWithParam<Ip> {
  protected:
-  explicit WireTest(size_t buffer_size = 256 << 10)
-      : buffer_size_(buffer_size) {}
+  explicit WireTest(size_t buffer_size = 256 << 10) : buffer_size_(buffer_size) {}
   void SetUp() override;
 
   Pair Connected(const Qp::Options& options = {}, const WireOptions& wire = {});
@@ -116,9 +110,8 @@ class HostTest : public testing::Test {
 std::string IpName(const testing::TestParamInfo<Ip>& info);
 
 /// Runs a suite over both IP versions.
-#define SRN_OVER_BOTH_IP(suite)                                       \
-  INSTANTIATE_TEST_SUITE_P(Ip, suite,                                 \
-                           testing::Values(Ip::kV4, Ip::kV6), IpName)
+#define SRN_OVER_BOTH_IP(suite) \
+  INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::Values(Ip::kV4, Ip::kV6), IpName)
 
 /// The fields of a successful completion.
 struct Wc {
@@ -138,16 +131,13 @@ void ExpectWc(const ibv_wc& got, const Wc& want,
               std::source_location where = std::source_location::current());
 
 /// Checks every field that verbs defines for a failed completion.
-void ExpectFailed(const ibv_wc& got, uint64_t wr_id, ibv_wc_status status,
-                  uint32_t qp_num,
+void ExpectFailed(const ibv_wc& got, uint64_t wr_id, ibv_wc_status status, uint32_t qp_num,
                   std::source_location where = std::source_location::current());
 
 /// The next completion; the test ends if none comes.
-ibv_wc Await(const Cq& cq,
-             std::source_location where = std::source_location::current());
+ibv_wc Await(const Cq& cq, std::source_location where = std::source_location::current());
 /// Nothing comes.
-void ExpectQuiet(const Cq& cq,
-                 std::source_location where = std::source_location::current());
+void ExpectQuiet(const Cq& cq, std::source_location where = std::source_location::current());
 /// The QP reaches the state by itself.
 void ExpectReaches(const Qp& qp, ibv_qp_state state,
                    std::source_location where = std::source_location::current());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The tests' own tools: a check that cannot fail would hide every fault.
-#include <gtest/gtest-spi.h>
-
 #include "env.h"
+
+#include <gtest/gtest-spi.h>
 
 namespace verbs_test {
 namespace {

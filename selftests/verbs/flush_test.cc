@@ -10,12 +10,10 @@ class Flush : public WireTest {
   /// Connected to nobody: what is posted stays.
   End Stuck(const Qp::Options& options = {}) {
     End end = End::Create(a_, options);
-    Must(ConnectTo(end.qp, a_.port, b_.port.gid, 0xfffffa, 0, 0,
-                   {.timeout = 25}));
+    Must(ConnectTo(end.qp, a_.port, b_.port.gid, 0xfffffa, 0, 0, {.timeout = 25}));
     return end;
   }
-  void ExpectFlushed(const Cq& cq, const Qp& qp, uint64_t first,
-                     uint64_t count) {
+  void ExpectFlushed(const Cq& cq, const Qp& qp, uint64_t first, uint64_t count) {
     for (uint64_t id = first; id < first + count; id++)
       ExpectFailed(Await(cq), id, IBV_WC_WR_FLUSH_ERR, qp.num());
   }
@@ -24,9 +22,8 @@ class Flush : public WireTest {
 TEST_P(Flush, EveryRequestComesBackInOrderSignalledOrNot) {
   End end = Stuck();
   for (uint64_t id = 0; id < 30; id++) {
-    SendWr wr = id % 3 == 0
-                    ? SendWr::Read(id, a_.mr.Slice(0, 64), b_.mr.At(0))
-                    : SendWr::Send(id, a_.mr.Slice(0, 64));
+    SendWr wr = id % 3 == 0 ? SendWr::Read(id, a_.mr.Slice(0, 64), b_.mr.At(0))
+                            : SendWr::Send(id, a_.mr.Slice(0, 64));
     if (id % 2) wr.Unsignaled();
     Must(end.qp.Post(std::move(wr)));
     Must(end.qp.Post(RecvWr(100 + id, {a_.mr.Slice(0, 64)})));
@@ -61,8 +58,7 @@ TEST_P(Flush, ReceiveRequestsOfAnUnconnectedQpComeBack) {
   End end = End::Create(a_);
   Transition t = ToInit(IBV_QPT_RC, a_.port);
   Must(end.qp.Modify(t.attr, t.mask));
-  for (uint64_t id = 0; id < 5; id++)
-    Must(end.qp.Post(RecvWr(id, {a_.mr.Slice(0, 64)})));
+  for (uint64_t id = 0; id < 5; id++) Must(end.qp.Post(RecvWr(id, {a_.mr.Slice(0, 64)})));
   Must(end.qp.ModifyState(IBV_QPS_ERR));
   ExpectFlushed(end.recv_cq, end.qp, 0, 5);
 }
@@ -111,8 +107,7 @@ TEST_P(Flush, DestroyedQpLeavesNoCompletionsBehind) {
   {
     Qp qp = Must(Qp::Create(a_.pd, cq, cq, {}));
     Must(ConnectTo(qp, a_.port, b_.port.gid, 0xfffffa, 0, 0, {.timeout = 25}));
-    for (uint64_t id = 0; id < 10; id++)
-      Must(qp.Post(SendWr::Send(id, a_.mr.Slice(0, 64))));
+    for (uint64_t id = 0; id < 10; id++) Must(qp.Post(SendWr::Send(id, a_.mr.Slice(0, 64))));
     Must(qp.Close());
   }
   ExpectQuiet(cq);
@@ -129,8 +124,7 @@ TEST_P(Flush, ResetForgetsWhatWasPosted) {
   ExpectQuiet(end.recv_cq);
 
   // The queues are empty again: all of their room can be used.
-  Must(ConnectTo(end.qp, a_.port, b_.port.gid, 0xfffffa, 0, 0,
-                 {.timeout = 25}));
+  Must(ConnectTo(end.qp, a_.port, b_.port.gid, 0xfffffa, 0, 0, {.timeout = 25}));
   const uint64_t depth = end.qp.cap().max_send_wr;
   for (uint64_t id = 0; id < depth; id++)
     Must(end.qp.Post(SendWr::Send(1000 + id, a_.mr.Slice(0, 64))));

@@ -26,12 +26,10 @@ std::vector<Mapping> MappedQueues() {
   return queues;
 }
 
-std::vector<Mapping> Added(const std::vector<Mapping>& before,
-                           const std::vector<Mapping>& now) {
+std::vector<Mapping> Added(const std::vector<Mapping>& before, const std::vector<Mapping>& now) {
   std::vector<Mapping> added;
   for (const Mapping& queue : now)
-    if (std::find(before.begin(), before.end(), queue) == before.end())
-      added.push_back(queue);
+    if (std::find(before.begin(), before.end(), queue) == before.end()) added.push_back(queue);
   return added;
 }
 
@@ -52,10 +50,9 @@ std::vector<int> DoorbellFds() {
 
 uint32_t Vandal::Edge() {
   static constexpr uint32_t kEdges[] = {
-      0,          1,          2,          7,          8,          15,
-      16,         31,         32,         33,         63,         64,
-      127,        128,        255,        256,        257,        4095,
-      4096,       4097,       0xffff,     0x10000,    0xffffff,   0x1000000,
+      0,          1,          2,          7,          8,          15,        16,       31,
+      32,         33,         63,         64,         127,        128,       255,      256,
+      257,        4095,       4096,       4097,       0xffff,     0x10000,   0xffffff, 0x1000000,
       0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, 0xffffffff};
   return kEdges[random_() % std::size(kEdges)];
 }
@@ -64,14 +61,11 @@ void Vandal::Scribble(const Mapping& queue) {
   for (uint32_t& word : queue.words()) word = Word();
 }
 
-void Vandal::Flood(const Mapping& queue, uint32_t word) {
-  std::ranges::fill(queue.words(), word);
-}
+void Vandal::Flood(const Mapping& queue, uint32_t word) { std::ranges::fill(queue.words(), word); }
 
 void Vandal::Sprinkle(const Mapping& queue, int count) {
   std::span<uint32_t> words = queue.words();
-  for (int i = 0; i < count; i++)
-    words[Word() % words.size()] = Word() % 2 ? Word() : Edge();
+  for (int i = 0; i < count; i++) words[Word() % words.size()] = Word() % 2 ? Word() : Edge();
 }
 
 ibv_sge Vandal::ForgeSge() {
@@ -147,9 +141,7 @@ void Vandal::ForgeWqes(const Mapping& queue) {
 
 void Vandal::ShiftIndices(const Mapping& queue) {
   srn_qp_page* page = queue.qp_page();
-  auto shifted = [&](uint32_t index) {
-    return Word() % 3 ? index + Word() % 64 : index + Edge();
-  };
+  auto shifted = [&](uint32_t index) { return Word() % 3 ? index + Word() % 64 : index + Edge(); };
 
   __atomic_store_n(&page->sq_tail, shifted(page->sq_tail), __ATOMIC_RELEASE);
   __atomic_store_n(&page->rq_tail, shifted(page->rq_tail), __ATOMIC_RELEASE);

@@ -27,16 +27,13 @@ struct Mapping {
   std::span<uint32_t> words() const {
     return {reinterpret_cast<uint32_t*>(start), size / sizeof(uint32_t)};
   }
-  srn_qp_page* qp_page() const {
-    return reinterpret_cast<srn_qp_page*>(start);
-  }
+  srn_qp_page* qp_page() const { return reinterpret_cast<srn_qp_page*>(start); }
 };
 
 /// Every mapping of an uverbs device, from /proc/self/maps.
 std::vector<Mapping> MappedQueues();
 /// Those of @p now that are not in @p before.
-std::vector<Mapping> Added(const std::vector<Mapping>& before,
-                           const std::vector<Mapping>& now);
+std::vector<Mapping> Added(const std::vector<Mapping>& before, const std::vector<Mapping>& now);
 
 /// The doorbell descriptors of this process.
 std::vector<int> DoorbellFds();

@@ -4,6 +4,8 @@
 //
 // The hostile program is a child: it opens the device itself, and leaves by
 // _exit(), so that no provider code walks the queues it has destroyed.
+#include "hostile_ring.h"
+
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,7 +17,6 @@
 #include <thread>
 
 #include "env.h"
-#include "hostile_ring.h"
 
 namespace verbs_test {
 namespace {
@@ -46,20 +47,17 @@ Target MakeTarget(const Host& host, const Pd& pd) {
   t.cq = Must(Cq::Create(host.ctx, 64));
   t.srq = Must(Srq::Create(pd, 32, 2));
   auto create = [&](ibv_qp_type type, const Srq* srq) -> Qp& {
-    t.qps.push_back(Must(Qp::Create(
-        pd, t.cq, t.cq, {.type = type, .max_inline = 64, .srq = srq})));
+    t.qps.push_back(Must(Qp::Create(pd, t.cq, t.cq, {.type = type, .max_inline = 64, .srq = srq})));
     return t.qps.back();
   };
   t.qps.reserve(7);
   for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC}) {
     Qp& one = create(type, nullptr);
     Qp& two = create(type, nullptr);
-    Must(Connect(one, host.port, two, host.port,
-                 {.timeout = 8, .retry_cnt = 1, .rnr_retry = 1}));
+    Must(Connect(one, host.port, two, host.port, {.timeout = 8, .retry_cnt = 1, .rnr_retry = 1}));
   }
   Qp& shared = create(IBV_QPT_RC, &t.srq);
-  Must(ConnectTo(shared, host.port, host.port.gid, shared.num(), 0, 0,
-                 {.timeout = 8}));
+  Must(ConnectTo(shared, host.port, host.port.gid, shared.num(), 0, 0, {.timeout = 8}));
   Must(BringUpUd(create(IBV_QPT_UD, nullptr), host.port, 0x11));
   t.queues = Added(before, MappedQueues());
   return t;
@@ -130,10 +128,14 @@ class Hostile {
 
  private:
   Loot TakeLoot() const {
-    return {.remotes = {mr_.At(0), mr_.At(kGuard - 64), x_.mr.At(0),
-                        y_.mr.At(0), {0, 0}, {mr_.At(0).addr, mw_->rkey}},
-            .sges = {mr_.Slice(0, 64), mr_.Slice(100, 5000), x_.mr.Slice(0, 64),
-                     y_.mr.Slice(0, 64), mr_.Slice(kGuard - 100, 200)},
+    return {.remotes = {mr_.At(0),
+                        mr_.At(kGuard - 64),
+                        x_.mr.At(0),
+                        y_.mr.At(0),
+                        {0, 0},
+                        {mr_.At(0).addr, mw_->rkey}},
+            .sges = {mr_.Slice(0, 64), mr_.Slice(100, 5000), x_.mr.Slice(0, 64), y_.mr.Slice(0, 64),
+                     mr_.Slice(kGuard - 100, 200)},
             .qpns = {good_.a.qp.num(), good_.b.qp.num(), 0, 1, 0xffffff}};
   }
 
@@ -162,8 +164,8 @@ pid_t Spawn(const std::function<void()>& body) {
 }
 
 /// Runs @p body in a child to its end, which must be a good one.
-void RunInChild(const std::function<void()>& body,
-                const std::function<void()>& meanwhile = [] {}) {
+void RunInChild(
+    const std::function<void()>& body, const std::function<void()>& meanwhile = [] {}) {
   pid_t pid = Spawn(body);
   ASSERT_GE(pid, 0);
   int status = 0;
@@ -201,8 +203,7 @@ TEST_P(HostileRing, QueuesAndDoorbellAreFound) {
     Target target = hostile.NewTarget();
     // A CQ, a SRQ and six QPs, each a mapping of more than its first page.
     EXPECT_EQ(target.queues.size(), 8u);
-    for (const Mapping& queue : target.queues)
-      EXPECT_GT(queue.size, size_t{SRN_QUEUE_OFFSET});
+    for (const Mapping& queue : target.queues) EXPECT_GT(queue.size, size_t{SRN_QUEUE_OFFSET});
     EXPECT_GE(hostile.doorbells().size(), 2u);
     hostile.ExpectOthersUnharmed();
     target.Abandon();
@@ -232,8 +233,7 @@ TEST_P(HostileRing, ForgedWqesOfTheVandalReallyRun) {
     wqe.rdma.rkey = to.rkey;
     std::memcpy(queues[0].data() + SRN_QUEUE_OFFSET, &wqe, sizeof(wqe));
     __atomic_store_n(&queues[0].qp_page()->sq_tail, 1, __ATOMIC_SEQ_CST);
-    for (int fd : DoorbellFds())
-      EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, uint64_t{0xffffffff}), 0);
+    for (int fd : DoorbellFds()) EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, uint64_t{0xffffffff}), 0);
     ibv_wc wc = Await(cq);
     EXPECT_EQ(wc.wr_id, 77u);
     EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
@@ -245,13 +245,13 @@ TEST_P(HostileRing, ForgedWqesOfTheVandalReallyRun) {
 TEST_P(HostileRing, GarbageInEveryMappedWordHarmsNobodyElse) {
   RunInChild(
       [] {
-        for (uint32_t seed = 1; seed <= 12; seed++) {
+        for (uint32_t seed = 1; seed <= 8; seed++) {
           Hostile hostile(seed);
-          for (int generation = 0; generation < 4; generation++) {
+          for (int generation = 0; generation < 15; generation++) {
             Target target = hostile.NewTarget();
-            for (int round = 0; round < 20; round++) {
+            for (int round = 0; round < 6; round++) {
               hostile.Vandalise(target);
-              if (round % 5 == 0) hostile.ExpectOthersUnharmed();
+              if (round == 2) hostile.ExpectOthersUnharmed();
             }
             target.Abandon();
           }
@@ -272,16 +272,12 @@ TEST_P(HostileRing, WordsThatChangeWhileTheKernelReadsThemHarmNobodyElse) {
           Target target = hostile.NewTarget();
           std::atomic<bool> stop = false;
           std::thread scribbler([&] {
-            Vandal other(generation, {.remotes = {{0, 0}},
-                                      .sges = {{0, 64, 0}},
-                                      .qpns = {1}});
+            Vandal other(generation, {.remotes = {{0, 0}}, .sges = {{0, 64, 0}}, .qpns = {1}});
             while (!stop)
-              for (const Mapping& queue : target.queues)
-                other.Sprinkle(queue, 200);
+              for (const Mapping& queue : target.queues) other.Sprinkle(queue, 200);
           });
           for (int round = 0; round < 40; round++) {
-            for (const Mapping& queue : target.queues)
-              hostile.vandal().ForgeWqes(queue);
+            for (const Mapping& queue : target.queues) hostile.vandal().ForgeWqes(queue);
             hostile.Ring();
           }
           stop = true;
@@ -301,8 +297,7 @@ TEST_P(HostileRing, UnmappedQueuesHarmNobodyElse) {
         for (int round = 0; round < 10; round++) {
           Target target = hostile.NewTarget();
           hostile.Vandalise(target);
-          for (const Mapping& queue : target.queues)
-            EXPECT_EQ(munmap(queue.data(), queue.size), 0);
+          for (const Mapping& queue : target.queues) EXPECT_EQ(munmap(queue.data(), queue.size), 0);
           hostile.Ring();
           hostile.ExpectOthersUnharmed();
           target.Abandon();
@@ -333,8 +328,7 @@ TEST_P(HostileRing, VandalKilledInTheMiddleIsCleanedUp) {
 TEST_P(HostileRing, DoorbellTakesAnyArgument) {
   std::mt19937_64 random(7);
   for (int fd : DoorbellFds()) {
-    for (int i = 0; i < 2000; i++)
-      EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, random()), 0);
+    for (int i = 0; i < 2000; i++) EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, random()), 0);
     EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, ~uint64_t{0}), 0);
   }
   Exchange();
@@ -343,8 +337,7 @@ TEST_P(HostileRing, DoorbellTakesAnyArgument) {
 TEST_P(HostileRing, DoorbellKnowsNothingElse) {
   std::byte bytes[16] = {};
   for (int fd : DoorbellFds()) {
-    for (unsigned long command : {0ul, 1ul, SRN_IOC_DOORBELL + 1ul, 0x5401ul,
-                                  0xfffffffful}) {
+    for (unsigned long command : {0ul, 1ul, SRN_IOC_DOORBELL + 1ul, 0x5401ul, 0xfffffffful}) {
       EXPECT_EQ(ioctl(fd, command, bytes), -1);
       EXPECT_TRUE(errno == EINVAL || errno == ENOTTY) << errno;
     }

@@ -21,29 +21,23 @@ std::vector<Op> Ops() {
   return {{"WRITE", IBV_ACCESS_REMOTE_WRITE,
            [](auto& sge, Remote to) { return SendWr::Write(1, sge, to); }},
           {"WRITE with immediate", IBV_ACCESS_REMOTE_WRITE,
-           [](auto& sge, Remote to) {
-             return SendWr::Write(1, sge, to).Imm(1);
-           }},
+           [](auto& sge, Remote to) { return SendWr::Write(1, sge, to).Imm(1); }},
           {"READ", IBV_ACCESS_REMOTE_READ,
            [](auto& sge, Remote to) { return SendWr::Read(1, sge, to); }},
           {"CAS", IBV_ACCESS_REMOTE_ATOMIC,
-           [](auto& sge, Remote to) {
-             return SendWr::CompareSwap(1, sge, to, 0, 1);
-           }},
-          {"FAA", IBV_ACCESS_REMOTE_ATOMIC, [](auto& sge, Remote to) {
-             return SendWr::FetchAdd(1, sge, to, 1);
-           }}};
+           [](auto& sge, Remote to) { return SendWr::CompareSwap(1, sge, to, 0, 1); }},
+          {"FAA", IBV_ACCESS_REMOTE_ATOMIC,
+           [](auto& sge, Remote to) { return SendWr::FetchAdd(1, sge, to, 1); }}};
 }
 
-constexpr int kRemoteRights = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                              IBV_ACCESS_REMOTE_ATOMIC;
+constexpr int kRemoteRights =
+    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 class Rights : public WireTest {
  protected:
   /// Tries one operation on memory and a QP with these rights.
   void Try(const Op& op, int mr_access, int qp_access, ibv_wc_status status) {
-    SCOPED_TRACE(testing::Message() << op.name << ", region " << mr_access
-                                    << ", QP " << qp_access);
+    SCOPED_TRACE(testing::Message() << op.name << ", region " << mr_access << ", QP " << qp_access);
     Pair p = Connected({}, {.access = qp_access});
     Mr mr = Must(Mr::Register(b_.pd, b_.bytes(0, 4096), mr_access));
     Fill(b_.bytes(0, 4096), kUntouched);
@@ -58,8 +52,7 @@ class Rights : public WireTest {
     // As for every refused request, see error_test.cc.
     ibv_wc wc = Await(p.b.recv_cq);
     ExpectFailed(wc, 2,
-                 wc.status == IBV_WC_LOC_ACCESS_ERR ? IBV_WC_LOC_ACCESS_ERR
-                                                    : IBV_WC_WR_FLUSH_ERR,
+                 wc.status == IBV_WC_LOC_ACCESS_ERR ? IBV_WC_LOC_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR,
                  p.b.qp.num());
     ExpectAll(b_.bytes(0, 4096), kUntouched);
     ExpectAll(a_.bytes(0, 4096), 0);
@@ -106,8 +99,7 @@ class RightsAtHome : public HostTest {};
 TEST_F(RightsAtHome, RemoteWriteWithoutLocalWriteIsRefused) {
   for (int access : {int{IBV_ACCESS_REMOTE_WRITE}, int{IBV_ACCESS_REMOTE_ATOMIC},
                      IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ})
-    EXPECT_EQ(Mr::Register(a_.pd, a_.bytes(0, 4096), access).error(), EINVAL)
-        << access;
+    EXPECT_EQ(Mr::Register(a_.pd, a_.bytes(0, 4096), access).error(), EINVAL) << access;
 }
 
 TEST_F(RightsAtHome, UnknownRightsAreRefused) {

@@ -17,8 +17,7 @@ class Region : public WireTest {
   void ExpectReachable(const Mr& mr, Bytes memory, size_t offset, size_t size) {
     Pair p = Connected();
     FillPattern(a_.bytes(0, size), 21);
-    Must(p.a.qp.Post(
-        SendWr::Write(1, a_.mr.Slice(0, size), mr.At(offset))));
+    Must(p.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, size), mr.At(offset))));
     ASSERT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
     ExpectPattern(memory.subspan(offset, size), 21);
   }
@@ -55,8 +54,7 @@ TEST_P(Region, IovaIsWhereBothKeysStart) {
 }
 
 TEST_P(Region, IovaHasTheOffsetInItsPageOfTheMemory) {
-  EXPECT_EQ(Mr::RegisterAt(b_.pd, b_.bytes(100, 20000), 0x123456789000).error(),
-            EINVAL);
+  EXPECT_EQ(Mr::RegisterAt(b_.pd, b_.bytes(100, 20000), 0x123456789000).error(), EINVAL);
 }
 
 TEST_P(Region, ReadOnlyPagesCanBeReadByThePeerOnly) {
@@ -64,8 +62,7 @@ TEST_P(Region, ReadOnlyPagesCanBeReadByThePeerOnly) {
   FillPattern(page.bytes(), 3);
   ASSERT_EQ(mprotect(page.data(), page.size(), PROT_READ), 0);
 
-  EXPECT_EQ(Mr::Register(b_.pd, page.bytes(), IBV_ACCESS_LOCAL_WRITE).error(),
-            EFAULT);
+  EXPECT_EQ(Mr::Register(b_.pd, page.bytes(), IBV_ACCESS_LOCAL_WRITE).error(), EFAULT);
   Mr mr = Must(Mr::Register(b_.pd, page.bytes(), IBV_ACCESS_REMOTE_READ));
   Pair p = Connected();
   Must(p.a.qp.Post(SendWr::Read(1, a_.mr.Slice(0, 8192), mr.At(0))));
@@ -78,8 +75,7 @@ TEST_P(Region, ReadOnlyPagesCanBeReadByThePeerOnly) {
 
 TEST_P(Region, HugePages) {
   constexpr size_t kHuge = 2 << 20;
-  Result<Buffer> huge =
-      Buffer::Map(2 * kHuge, PROT_READ | PROT_WRITE, MAP_HUGETLB);
+  Result<Buffer> huge = Buffer::Map(2 * kHuge, PROT_READ | PROT_WRITE, MAP_HUGETLB);
   if (!huge.ok()) GTEST_SKIP() << "no huge pages: " << huge.message();
 
   Mr mr = Must(Mr::Register(b_.pd, huge->bytes()));
@@ -127,16 +123,14 @@ class Reregister : public Region {
     Region::SetUp();
     mr_ = Must(Mr::Register(b_.pd, b_.bytes(0, 8192)));
     // Every test needs the call itself: ask once, with rights as they are.
-    if (mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {}, kAllAccess) ==
-        IBV_REREG_MR_ERR_CMD)
+    if (mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {}, kAllAccess) == IBV_REREG_MR_ERR_CMD)
       if (errno == EOPNOTSUPP) GTEST_SKIP() << "device cannot re-register";
   }
   /// Status of a WRITE through the region.
   ibv_wc_status Write(size_t offset = 0) {
     Pair p = Connected();
     FillPattern(a_.bytes(0, 4096), 30);
-    Must(p.a.qp.Post(
-        SendWr::Write(1, a_.mr.Slice(0, 4096), mr_.At(offset))));
+    Must(p.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 4096), mr_.At(offset))));
     return Await(p.a.send_cq).status;
   }
 
@@ -149,8 +143,7 @@ TEST_P(Reregister, RightsChange) {
                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
             0);
   EXPECT_EQ(Write(), IBV_WC_REM_ACCESS_ERR);
-  ASSERT_EQ(
-      mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {}, kAllAccess), 0);
+  ASSERT_EQ(mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {}, kAllAccess), 0);
   EXPECT_EQ(Write(), IBV_WC_SUCCESS);
 }
 
@@ -167,8 +160,7 @@ TEST_P(Reregister, ProtectionDomainChanges) {
 TEST_P(Reregister, MemoryChanges) {
   const Bytes other = b_.bytes(64 << 10, 16384);
   Fill(b_.bytes(0, 8192), 1);
-  ASSERT_EQ(mr_.Reregister(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, other, 0),
-            0);
+  ASSERT_EQ(mr_.Reregister(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, other, 0), 0);
   EXPECT_EQ(mr_->length, other.size());
   EXPECT_EQ(Write(8192), IBV_WC_SUCCESS);
   ExpectPattern(other.subspan(8192, 4096), 30);
@@ -178,9 +170,7 @@ TEST_P(Reregister, MemoryChanges) {
 TEST_P(Reregister, BadRequestsAreRefusedAndLeaveTheRegionAlone) {
   EXPECT_NE(mr_.Reregister(0, nullptr, {}, 0), 0);
   EXPECT_EQ(mr_.Reregister(1 << 10, nullptr, {}, 0), IBV_REREG_MR_ERR_INPUT);
-  EXPECT_NE(mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {},
-                           IBV_ACCESS_REMOTE_WRITE),
-            0);
+  EXPECT_NE(mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {}, IBV_ACCESS_REMOTE_WRITE), 0);
   EXPECT_EQ(Write(), IBV_WC_SUCCESS);
 }
 
@@ -190,14 +180,11 @@ TEST_F(RegionAtHome, UnmappedMemoryIsRefused) {
   Buffer memory = Must(Buffer::Map(3 * 4096));
   ASSERT_EQ(munmap(memory.data() + 4096, 4096), 0);
   EXPECT_EQ(Mr::Register(a_.pd, memory.bytes()).error(), EFAULT);
-  EXPECT_EQ(Mr::Register(a_.pd, {reinterpret_cast<std::byte*>(4096), 4096})
-                .error(),
-            EFAULT);
+  EXPECT_EQ(Mr::Register(a_.pd, {reinterpret_cast<std::byte*>(4096), 4096}).error(), EFAULT);
 }
 
 TEST_F(RegionAtHome, LengthMustNotWrapOrBeZero) {
-  EXPECT_EQ(Mr::Register(a_.pd, {a_.buffer.data(), ~size_t{0} - 4096}).error(),
-            EINVAL);
+  EXPECT_EQ(Mr::Register(a_.pd, {a_.buffer.data(), ~size_t{0} - 4096}).error(), EINVAL);
   EXPECT_EQ(Mr::Register(a_.pd, a_.bytes(0, 0)).error(), EINVAL);
 }
 
@@ -219,8 +206,7 @@ TEST_F(RegionAtHome, KeysAreNotReusedAtOnce) {
 
 TEST_F(RegionAtHome, ManyRegions) {
   std::vector<Mr> all;
-  for (int i = 0; i < 2000; i++)
-    all.push_back(Must(Mr::Register(a_.pd, a_.bytes(0, 64))));
+  for (int i = 0; i < 2000; i++) all.push_back(Must(Mr::Register(a_.pd, a_.bytes(0, 64))));
   std::vector<uint32_t> keys;
   for (const Mr& mr : all) keys.push_back(mr->rkey);
   std::sort(keys.begin(), keys.end());
@@ -236,8 +222,7 @@ int RegisterBeyondTheLimit() {
   Result<Pd> pd = Pd::Create(*ctx);
   Result<Buffer> buffer = Buffer::Map(2 * kLimit);
   if (!pd.ok() || !buffer.ok()) return 101;
-  if (setrlimit(RLIMIT_MEMLOCK, &limit) || setgid(65534) || setuid(65534))
-    return 102;
+  if (setrlimit(RLIMIT_MEMLOCK, &limit) || setgid(65534) || setuid(65534)) return 102;
 
   Result<Mr> small = Mr::Register(*pd, buffer->Slice(0, kLimit / 2));
   if (!small.ok()) return 103;

@@ -30,9 +30,7 @@ class Window : public WireTest {
             .length = length,
             .mw_access_flags = access};
   }
-  Remote At(uint32_t rkey, uint64_t offset) const {
-    return {b_.mr.At(offset).addr, rkey};
-  }
+  Remote At(uint32_t rkey, uint64_t offset) const { return {b_.mr.At(offset).addr, rkey}; }
   ibv_wc_status Write(Remote to, size_t size) {
     Must(pair_.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, size), to)));
     return Await(pair_.a.send_cq).status;
@@ -47,9 +45,8 @@ class Window : public WireTest {
       uint64_t offset;
       size_t size;
     };
-    for (const Case& c :
-         {Case{kFrom - 1, 1}, Case{kFrom - 1, 8}, Case{kFrom + kLength, 1},
-          Case{kFrom + kLength - 1, 2}, Case{kFrom, kLength + 1}, Case{0, 8}}) {
+    for (const Case& c : {Case{kFrom - 1, 1}, Case{kFrom - 1, 8}, Case{kFrom + kLength, 1},
+                          Case{kFrom + kLength - 1, 2}, Case{kFrom, kLength + 1}, Case{0, 8}}) {
       SCOPED_TRACE(testing::Message() << c.size << " bytes at " << c.offset);
       Renew();
       const uint32_t rkey = bind();
@@ -74,15 +71,13 @@ class Window : public WireTest {
 class Window1 : public Window {
  protected:
   int Bind(const Mw& mw, ibv_mw_bind_info info, uint64_t id = 70) {
-    ibv_mw_bind bind = {
-        .wr_id = id, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
+    ibv_mw_bind bind = {.wr_id = id, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
     return ibv_bind_mw(pair_.b.qp.get(), mw.get(), &bind);
   }
   void MustBind(const Mw& mw, ibv_mw_bind_info info) {
     ASSERT_EQ(Bind(mw, info), 0);
-    ExpectWc(Await(pair_.b.send_cq), {.wr_id = 70,
-                                      .opcode = IBV_WC_BIND_MW,
-                                      .qp_num = pair_.b.qp.num()});
+    ExpectWc(Await(pair_.b.send_cq),
+             {.wr_id = 70, .opcode = IBV_WC_BIND_MW, .qp_num = pair_.b.qp.num()});
   }
 };
 
@@ -108,8 +103,7 @@ TEST_P(Window1, RightsAreThoseOfTheWindow) {
 TEST_P(Window1, AtomicsNeedTheirRight) {
   Mw mw = Must(Mw::Create(b_.pd, IBV_MW_TYPE_1));
   auto add = [&] {
-    Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(0, 8),
-                                          At(mw->rkey, kFrom), 1)));
+    Must(pair_.a.qp.Post(SendWr::FetchAdd(1, a_.mr.Slice(0, 8), At(mw->rkey, kFrom), 1)));
     return Await(pair_.a.send_cq).status;
   };
   MustBind(mw, Info(kFrom, kLength, IBV_ACCESS_REMOTE_ATOMIC));
@@ -148,27 +142,24 @@ TEST_P(Window1, UnboundWindowGivesNoAccess) {
 
 TEST_P(Window1, RegionMustAllowBinding) {
   Mw mw = Must(Mw::Create(b_.pd, IBV_MW_TYPE_1));
-  Mr mr = Must(Mr::Register(b_.pd, b_.bytes(0, 16384),
-                            kAllAccess & ~IBV_ACCESS_MW_BIND));
+  Mr mr = Must(Mr::Register(b_.pd, b_.bytes(0, 16384), kAllAccess & ~IBV_ACCESS_MW_BIND));
   ibv_mw_bind_info info = Info();
   info.mr = mr.get();
   const uint32_t before = mw->rkey;
   if (int error = Bind(mw, info)) {
     EXPECT_EQ(error, EINVAL);
   } else {
-    ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR,
-                 pair_.b.qp.num());
+    ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR, pair_.b.qp.num());
     Renew();
   }
   EXPECT_EQ(Write(At(before, kFrom), 8), IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST_P(Window1, WindowMustLieInItsRegion) {
-  for (auto [from, length] : std::vector<std::pair<uint64_t, uint64_t>>{
-           {b_.buffer.size() - 8, 16},
-           {0, b_.buffer.size() + 1},
-           {kFrom, ~uint64_t{0} - 8},
-           {uint64_t{0} - 16, 32}}) {
+  for (auto [from, length] : std::vector<std::pair<uint64_t, uint64_t>>{{b_.buffer.size() - 8, 16},
+                                                                        {0, b_.buffer.size() + 1},
+                                                                        {kFrom, ~uint64_t{0} - 8},
+                                                                        {uint64_t{0} - 16, 32}}) {
     SCOPED_TRACE(testing::Message() << length << " bytes at " << from);
     Renew();
     Mw mw = Must(Mw::Create(b_.pd, IBV_MW_TYPE_1));
@@ -176,23 +167,21 @@ TEST_P(Window1, WindowMustLieInItsRegion) {
       EXPECT_EQ(error, EINVAL);
       continue;
     }
-    ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR,
-                 pair_.b.qp.num());
+    ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR, pair_.b.qp.num());
   }
 }
 
 TEST_P(Window1, WritableWindowNeedsAWritableRegion) {
   Mw mw = Must(Mw::Create(b_.pd, IBV_MW_TYPE_1));
-  Mr mr = Must(Mr::Register(b_.pd, b_.bytes(0, 16384),
-                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND));
+  Mr mr =
+      Must(Mr::Register(b_.pd, b_.bytes(0, 16384), IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND));
   ibv_mw_bind_info info = Info();
   info.mr = mr.get();
   if (int error = Bind(mw, info)) {
     EXPECT_EQ(error, EINVAL);
     return;
   }
-  ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR,
-               pair_.b.qp.num());
+  ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR, pair_.b.qp.num());
 }
 
 TEST_P(Window1, RegionOfAnotherProtectionDomainIsRefused) {
@@ -205,17 +194,14 @@ TEST_P(Window1, RegionOfAnotherProtectionDomainIsRefused) {
     EXPECT_TRUE(error == EINVAL || error == EPERM) << error;
     return;
   }
-  ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR,
-               pair_.b.qp.num());
+  ExpectFailed(Await(pair_.b.send_cq), 70, IBV_WC_MW_BIND_ERR, pair_.b.qp.num());
 }
 
 class Window2 : public Window {
  protected:
   void SetUp() override {
-    ibv_device_attr attr =
-        Must(Must(Context::Open(DeviceB())).QueryDevice());
-    if (!(attr.device_cap_flags &
-          (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)))
+    ibv_device_attr attr = Must(Must(Context::Open(DeviceB())).QueryDevice());
+    if (!(attr.device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)))
       GTEST_SKIP() << "device knows no type 2 windows";
     Window::SetUp();
     mw_ = Must(Mw::Create(b_.pd, IBV_MW_TYPE_2));
@@ -229,17 +215,15 @@ class Window2 : public Window {
   }
   void MustBind(ibv_mw_bind_info info) {
     PostBind(info);
-    ExpectWc(Await(pair_.b.send_cq), {.wr_id = 71,
-                                      .opcode = IBV_WC_BIND_MW,
-                                      .qp_num = pair_.b.qp.num()});
+    ExpectWc(Await(pair_.b.send_cq),
+             {.wr_id = 71, .opcode = IBV_WC_BIND_MW, .qp_num = pair_.b.qp.num()});
     // The key of a type 2 window is kept by the program.
     mw_->rkey = key_;
   }
   void MustInvalidate(uint32_t key) {
     Must(pair_.b.qp.Post(SendWr::LocalInvalidate(72, key)));
-    ExpectWc(Await(pair_.b.send_cq), {.wr_id = 72,
-                                      .opcode = IBV_WC_LOCAL_INV,
-                                      .qp_num = pair_.b.qp.num()});
+    ExpectWc(Await(pair_.b.send_cq),
+             {.wr_id = 72, .opcode = IBV_WC_LOCAL_INV, .qp_num = pair_.b.qp.num()});
   }
   /// A new window on a new connection.
   void Restart() {
@@ -291,8 +275,7 @@ TEST_P(Window2, SendWithInvalidateEndsAccessAndTellsTheReceiver) {
                                     .byte_len = 64,
                                     .flags = IBV_WC_WITH_INV,
                                     .invalidated = key_});
-  ExpectWc(Await(pair_.a.send_cq),
-           {.wr_id = 6, .opcode = IBV_WC_SEND, .qp_num = pair_.a.qp.num()});
+  ExpectWc(Await(pair_.a.send_cq), {.wr_id = 6, .opcode = IBV_WC_SEND, .qp_num = pair_.a.qp.num()});
   EXPECT_EQ(Write(At(key_, kFrom), 8), IBV_WC_REM_ACCESS_ERR);
 }
 
@@ -305,8 +288,7 @@ TEST_P(Window2, InvalidatingWhatIsNoWindowFailsBothEnds) {
     Must(pair_.a.qp.Post(SendWr::Send(6, a_.mr.Slice(0, size)).Invalidate(key)));
     ibv_wc wc = Await(pair_.a.send_cq);
     EXPECT_EQ(wc.wr_id, 6u);
-    EXPECT_TRUE(wc.status == IBV_WC_REM_ACCESS_ERR ||
-                wc.status == IBV_WC_REM_INV_REQ_ERR ||
+    EXPECT_TRUE(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_INV_REQ_ERR ||
                 wc.status == IBV_WC_REM_OP_ERR)
         << ibv_wc_status_str(wc.status);
     EXPECT_NE(Await(pair_.b.recv_cq).status, IBV_WC_SUCCESS);
@@ -336,18 +318,15 @@ TEST_P(Window2, BoundWindowCannotBeBoundAgain) {
   MustBind(Info());
   const uint32_t bound = key_;
   PostBind(Info());
-  ExpectFailed(Await(pair_.b.send_cq), 71, IBV_WC_MW_BIND_ERR,
-               pair_.b.qp.num());
+  ExpectFailed(Await(pair_.b.send_cq), 71, IBV_WC_MW_BIND_ERR, pair_.b.qp.num());
   key_ = bound;
 }
 
 TEST_P(Window2, WindowBelongsToTheQpThatBoundIt) {
   MustBind(Info());
   Pair other = Connected();
-  Must(other.a.qp.Post(
-      SendWr::Write(1, a_.mr.Slice(0, 8), At(key_, kFrom))));
-  ExpectFailed(Await(other.a.send_cq), 1, IBV_WC_REM_ACCESS_ERR,
-               other.a.qp.num());
+  Must(other.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 8), At(key_, kFrom))));
+  ExpectFailed(Await(other.a.send_cq), 1, IBV_WC_REM_ACCESS_ERR, other.a.qp.num());
   ExpectAll(b_.bytes(0, 16384), kUntouched);
   EXPECT_EQ(Write(At(key_, kFrom), 8), IBV_WC_SUCCESS);
 }
@@ -370,8 +349,7 @@ TEST_P(Window2, OnlyTheLowByteOfTheKeyIsTheConsumers) {
 }
 
 TEST_P(Window2, Type1CallRefusesAType2Window) {
-  ibv_mw_bind bind = {
-      .wr_id = 1, .send_flags = IBV_SEND_SIGNALED, .bind_info = Info()};
+  ibv_mw_bind bind = {.wr_id = 1, .send_flags = IBV_SEND_SIGNALED, .bind_info = Info()};
   EXPECT_EQ(ibv_bind_mw(pair_.b.qp.get(), mw_.get(), &bind), EINVAL);
 }
 

@@ -14,8 +14,7 @@ class Post : public HostTest {
 
   End Stuck(Qp::Options options = {}) {
     End end = End::Create(a_, options);
-    Must(ConnectTo(end.qp, a_.port, a_.port.gid, kNobody, 0, 0,
-                   {.timeout = 25}));
+    Must(ConnectTo(end.qp, a_.port, a_.port.gid, kNobody, 0, 0, {.timeout = 25}));
     return end;
   }
   SendWr Send(uint64_t id) { return SendWr::Send(id, a_.mr.Slice(0, 8)); }
@@ -86,8 +85,7 @@ TEST_F(Post, TooManyElementsAreRefused) {
   End end = Stuck({.max_send_sge = 2, .max_recv_sge = 2});
   const size_t send_max = end.qp.cap().max_send_sge;
   const size_t recv_max = end.qp.cap().max_recv_sge;
-  std::vector<ibv_sge> sges(std::max(send_max, recv_max) + 1,
-                            a_.mr.Slice(0, 1));
+  std::vector<ibv_sge> sges(std::max(send_max, recv_max) + 1, a_.mr.Slice(0, 1));
 
   sges.resize(send_max + 1);
   EXPECT_EQ(end.qp.Post(SendWr::Send(1, sges)).error(), EINVAL);
@@ -99,18 +97,28 @@ TEST_F(Post, TooMuchInlineDataIsRefused) {
   End end = Stuck({.max_inline = 32});
   const size_t max = end.qp.cap().max_inline_data;
 
-  EXPECT_EQ(end.qp.Post(SendWr::Send(1, a_.mr.Slice(0, max)).Inline()).error(),
-            0);
-  EXPECT_EQ(
-      end.qp.Post(SendWr::Send(2, a_.mr.Slice(0, max + 1)).Inline()).error(),
-      EINVAL);
+  EXPECT_EQ(end.qp.Post(SendWr::Send(1, a_.mr.Slice(0, max)).Inline()).error(), 0);
+  EXPECT_EQ(end.qp.Post(SendWr::Send(2, a_.mr.Slice(0, max + 1)).Inline()).error(), EINVAL);
   // The sum of the lengths must not wrap around the check.
-  EXPECT_EQ(end.qp
-                .Post(SendWr::Send(3, {a_.mr.Slice(0, 0xfffffff0),
-                                       a_.mr.Slice(0, 32)})
-                          .Inline())
+  EXPECT_EQ(end.qp.Post(SendWr::Send(3, {a_.mr.Slice(0, 0xfffffff0), a_.mr.Slice(0, 32)}).Inline())
                 .error(),
             EINVAL);
+}
+
+TEST_F(Post, MessageBeyondTheLargestFailsLocally) {
+  const uint32_t max = Must(a_.ctx.QueryPort(1)).max_msg_sz;
+  const ibv_sge half = a_.mr.Slice(0, max / 2);
+  const SendWr::Sges too_much = {half, half, a_.mr.Slice(0, 1)};
+
+  for (SendWr wr : {SendWr::Send(1, too_much), SendWr::Write(1, too_much, a_.mr.At(0)),
+                    SendWr::Read(1, too_much, a_.mr.At(0))}) {
+    End end = Stuck();
+    if (int error = end.qp.Post(wr).error()) {
+      EXPECT_EQ(error, EINVAL);
+      continue;
+    }
+    ExpectFailed(Await(end.send_cq), 1, IBV_WC_LOC_LEN_ERR, end.qp.num());
+  }
 }
 
 TEST_F(Post, UnknownOpcodesAreRefused) {
@@ -143,11 +151,8 @@ TEST_F(Post, UcKnowsNeitherReadsNorAtomics) {
   const ibv_sge sge = a_.mr.Slice(0, 8);
 
   EXPECT_EQ(end.qp.Post(SendWr::Read(1, sge, a_.mr.At(8))).error(), EINVAL);
-  EXPECT_EQ(end.qp.Post(SendWr::FetchAdd(1, sge, a_.mr.At(8), 1)).error(),
-            EINVAL);
-  EXPECT_EQ(
-      end.qp.Post(SendWr::CompareSwap(1, sge, a_.mr.At(8), 0, 0)).error(),
-      EINVAL);
+  EXPECT_EQ(end.qp.Post(SendWr::FetchAdd(1, sge, a_.mr.At(8), 1)).error(), EINVAL);
+  EXPECT_EQ(end.qp.Post(SendWr::CompareSwap(1, sge, a_.mr.At(8), 0, 0)).error(), EINVAL);
   EXPECT_EQ(end.qp.State(), IBV_QPS_RTS);
 }
 
@@ -161,9 +166,7 @@ TEST_F(Post, UdKnowsOnlySend) {
   EXPECT_EQ(refused(SendWr::Write(1, sge, a_.mr.At(8))), EINVAL);
   EXPECT_EQ(refused(SendWr::Read(1, sge, a_.mr.At(8))), EINVAL);
   EXPECT_EQ(refused(SendWr::FetchAdd(1, sge, a_.mr.At(8), 1)), EINVAL);
-  EXPECT_EQ(refused(SendWr::Send(1, sge)
-                        .To(ah.get(), end.qp.num(), 0x11111111)
-                        .Invalidate(1)),
+  EXPECT_EQ(refused(SendWr::Send(1, sge).To(ah.get(), end.qp.num(), 0x11111111).Invalidate(1)),
             EINVAL);
   EXPECT_EQ(end.qp.State(), IBV_QPS_RTS);
 }

@@ -12,9 +12,8 @@ constexpr int kAllBits = (IBV_QP_DEST_QPN << 1) - 1;
 /// Path migration: devices may refuse it where the table allows it.
 constexpr int kMigration = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
 
-constexpr ibv_qp_state kStates[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
-                                    IBV_QPS_RTS,   IBV_QPS_SQD,  IBV_QPS_SQE,
-                                    IBV_QPS_ERR};
+constexpr ibv_qp_state kStates[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+                                    IBV_QPS_SQD,   IBV_QPS_SQE,  IBV_QPS_ERR};
 
 struct Row {
   int required;
@@ -25,37 +24,28 @@ struct Row {
 /// IBV_QP_STATE.
 std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> Table(ibv_qp_type type) {
   const bool ud = type == IBV_QPT_UD, rc = type == IBV_QPT_RC;
-  const int init = IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-                   (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
-  const int uc_rtr =
-      IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  const int rtr =
-      ud ? 0
-         : uc_rtr | (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
-  const int rts = IBV_QP_SQ_PSN |
-                  (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                            IBV_QP_MAX_QP_RD_ATOMIC
-                      : 0);
+  const int init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+  const int uc_rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  const int rtr = ud ? 0 : uc_rtr | (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+  const int rts =
+      IBV_QP_SQ_PSN |
+      (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0);
   // What may change on a working QP.
   const int working =
       IBV_QP_CUR_STATE |
-      (ud ? IBV_QP_QKEY
-          : IBV_QP_ACCESS_FLAGS | kMigration | (rc ? IBV_QP_MIN_RNR_TIMER : 0));
+      (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS | kMigration | (rc ? IBV_QP_MIN_RNR_TIMER : 0));
   const int drained =
-      IBV_QP_PKEY_INDEX |
-      (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS | kMigration) |
+      IBV_QP_PKEY_INDEX | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS | kMigration) |
       // Linux adds the port to an address, and refuses the port on UC.
       (rc ? IBV_QP_AV | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC |
-                IBV_QP_MIN_RNR_TIMER
+                IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
           : 0);
 
   std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> table = {
       {{IBV_QPS_RESET, IBV_QPS_INIT}, {init, 0}},
       {{IBV_QPS_INIT, IBV_QPS_INIT}, {0, init}},
       {{IBV_QPS_INIT, IBV_QPS_RTR},
-       {rtr, IBV_QP_PKEY_INDEX |
-                 (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS | kMigration)}},
+       {rtr, IBV_QP_PKEY_INDEX | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS | kMigration)}},
       {{IBV_QPS_RTR, IBV_QPS_RTS}, {rts, working}},
       {{IBV_QPS_RTS, IBV_QPS_RTS}, {0, working}},
       {{IBV_QPS_RTS, IBV_QPS_SQD}, {0, IBV_QP_EN_SQD_ASYNC_NOTIFY}},
@@ -97,8 +87,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
     attr.timeout = 14;
     attr.retry_cnt = attr.rnr_retry = 7;
     attr.path_mig_state = IBV_MIG_MIGRATED;
-    attr.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
-                .max_recv_sge = 1};
+    attr.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1};
     return attr;
   }
   Status Go(const Qp& qp, ibv_qp_state from, ibv_qp_state to, int mask) const {
@@ -139,9 +128,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
     ExpectReaches(end.qp, IBV_QPS_SQE);
   }
   /// RC has no SQE.
-  bool Exists(ibv_qp_state state) const {
-    return state != IBV_QPS_SQE || type() != IBV_QPT_RC;
-  }
+  bool Exists(ibv_qp_state state) const { return state != IBV_QPS_SQE || type() != IBV_QPT_RC; }
 
   Host a_;
   std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> table_;
@@ -155,12 +142,9 @@ TEST_P(QpStateMachine, ExactlyTheTransitionsOfTheTableExist) {
       const bool allowed = table_.count({from, to});
       // A forbidden one gets what the usual way to its target needs.
       int mask = Required(from, to);
-      if (!allowed && to == IBV_QPS_INIT)
-        mask = Required(IBV_QPS_RESET, IBV_QPS_INIT);
-      if (!allowed && to == IBV_QPS_RTR)
-        mask = Required(IBV_QPS_INIT, IBV_QPS_RTR);
-      if (!allowed && to == IBV_QPS_RTS)
-        mask = Required(IBV_QPS_RTR, IBV_QPS_RTS);
+      if (!allowed && to == IBV_QPS_INIT) mask = Required(IBV_QPS_RESET, IBV_QPS_INIT);
+      if (!allowed && to == IBV_QPS_RTR) mask = Required(IBV_QPS_INIT, IBV_QPS_RTR);
+      if (!allowed && to == IBV_QPS_RTS) mask = Required(IBV_QPS_RTR, IBV_QPS_RTS);
       End end = In(from);
       ASSERT_EQ(end.qp.State(), from);
       EXPECT_EQ(Go(end.qp, from, to, mask).error(), allowed ? 0 : EINVAL);
@@ -176,8 +160,7 @@ TEST_P(QpStateMachine, EveryRequiredAttributeIsRequired) {
     End end = In(from);
     for (int bit = 1; bit <= kAllBits; bit <<= 1) {
       if (!(row.required & bit)) continue;
-      SCOPED_TRACE(testing::Message()
-                   << from << " to " << to << " without " << bit);
+      SCOPED_TRACE(testing::Message() << from << " to " << to << " without " << bit);
       EXPECT_EQ(Go(end.qp, from, to, row.required & ~bit).error(), EINVAL);
       EXPECT_EQ(end.qp.State(), from);
     }
@@ -191,8 +174,7 @@ TEST_P(QpStateMachine, EveryOptionalAttributeIsAllowed) {
     if (!Exists(from)) continue;
     for (int bit = 1; bit <= kAllBits; bit <<= 1) {
       if (!(row.optional & bit & ~kMigration)) continue;
-      SCOPED_TRACE(testing::Message()
-                   << from << " to " << to << " with " << bit);
+      SCOPED_TRACE(testing::Message() << from << " to " << to << " with " << bit);
       End end = In(from);
       EXPECT_EQ(Go(end.qp, from, to, row.required | bit).error(), 0);
       EXPECT_EQ(end.qp.State(), to);
@@ -207,8 +189,7 @@ TEST_P(QpStateMachine, EveryOtherAttributeIsRefused) {
     End end = In(from);
     for (int bit = IBV_QP_CUR_STATE; bit <= kAllBits; bit <<= 1) {
       if ((row.required | row.optional) & bit) continue;
-      SCOPED_TRACE(testing::Message()
-                   << from << " to " << to << " with " << bit);
+      SCOPED_TRACE(testing::Message() << from << " to " << to << " with " << bit);
       const int error = Go(end.qp, from, to, row.required | bit).error();
       // Resizing queues and migrating paths may be unknown altogether.
       if (bit & (IBV_QP_CAP | kMigration) && error == EOPNOTSUPP) continue;
@@ -221,8 +202,7 @@ TEST_P(QpStateMachine, EveryOtherAttributeIsRefused) {
 TEST_P(QpStateMachine, CurrentStateMustBeTheCurrentState) {
   End end = In(IBV_QPS_RTS);
   ibv_qp_attr attr = Values(IBV_QPS_RTS, IBV_QPS_SQD);
-  EXPECT_EQ(end.qp.Modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE).error(),
-            EINVAL);
+  EXPECT_EQ(end.qp.Modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE).error(), EINVAL);
   attr.cur_qp_state = IBV_QPS_RTS;
   EXPECT_EQ(end.qp.Modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE).error(), 0);
 }
@@ -238,14 +218,12 @@ std::string TypeName(const testing::TestParamInfo<ibv_qp_type>& info) {
   return info.param == IBV_QPT_RC ? "RC" : info.param == IBV_QPT_UC ? "UC" : "UD";
 }
 
-INSTANTIATE_TEST_SUITE_P(Type, QpStateMachine,
-                         testing::Values(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD),
+INSTANTIATE_TEST_SUITE_P(Type, QpStateMachine, testing::Values(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD),
                          TypeName);
 
 class QpAttributes : public WireTest {
  protected:
-  void ExpectRefused(Transition t, std::source_location where =
-                                       std::source_location::current()) {
+  void ExpectRefused(Transition t, std::source_location where = std::source_location::current()) {
     testing::ScopedTrace trace(where.file_name(), where.line(), "attribute");
     QpState before = Must(end_.qp.Query());
     EXPECT_EQ(end_.qp.Modify(t.attr, t.mask).error(), EINVAL);
@@ -253,9 +231,7 @@ class QpAttributes : public WireTest {
     QpState after = Must(end_.qp.Query());
     EXPECT_EQ(std::memcmp(&before.attr, &after.attr, sizeof(after.attr)), 0);
   }
-  Transition Rtr() {
-    return ToRtr(IBV_QPT_RC, a_.port, b_.port.gid, 0xfffff2, 1, {});
-  }
+  Transition Rtr() { return ToRtr(IBV_QPT_RC, a_.port, b_.port.gid, 0xfffff2, 1, {}); }
 
   End end_;
 };
@@ -270,19 +246,16 @@ TEST_P(QpAttributes, ValuesOutsideTheirRangeAreRefused) {
   };
 
   Transition t = ToInit(IBV_QPT_RC, a_.port);
-  for (int num : {0, 2, 255})
-    ExpectRefused(with(t, [&](ibv_qp_attr& a) { a.port_num = num; }));
-  ExpectRefused(
-      with(t, [&](ibv_qp_attr& a) { a.pkey_index = port.pkey_tbl_len; }));
+  for (int num : {0, 2, 255}) ExpectRefused(with(t, [&](ibv_qp_attr& a) { a.port_num = num; }));
+  ExpectRefused(with(t, [&](ibv_qp_attr& a) { a.pkey_index = port.pkey_tbl_len; }));
   Must(end_.qp.Modify(t.attr, t.mask));
 
   t = Rtr();
   for (int mtu : {0, 6, 255})
     ExpectRefused(with(t, [&](ibv_qp_attr& a) { a.path_mtu = ibv_mtu(mtu); }));
   if (limits.max_qp_rd_atom < 255)
-    ExpectRefused(with(t, [&](ibv_qp_attr& a) {
-      a.max_dest_rd_atomic = limits.max_qp_rd_atom + 1;
-    }));
+    ExpectRefused(
+        with(t, [&](ibv_qp_attr& a) { a.max_dest_rd_atomic = limits.max_qp_rd_atom + 1; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.min_rnr_timer = 32; }));
   Transition no_gid = t;
   no_gid.attr.ah_attr.grh.sgid_index = 250;
@@ -293,9 +266,8 @@ TEST_P(QpAttributes, ValuesOutsideTheirRangeAreRefused) {
 
   t = ToRts(IBV_QPT_RC, 1, {});
   if (limits.max_qp_init_rd_atom < 255)
-    ExpectRefused(with(t, [&](ibv_qp_attr& a) {
-      a.max_rd_atomic = limits.max_qp_init_rd_atom + 1;
-    }));
+    ExpectRefused(
+        with(t, [&](ibv_qp_attr& a) { a.max_rd_atomic = limits.max_qp_init_rd_atom + 1; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.timeout = 32; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.retry_cnt = 8; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.rnr_retry = 8; }));
@@ -305,8 +277,7 @@ TEST_P(QpAttributes, ValuesOutsideTheirRangeAreRefused) {
 
 TEST_P(QpAttributes, QueryReturnsWhatWasSet) {
   const WireOptions wire = {.mtu = IBV_MTU_512,
-                            .access = IBV_ACCESS_REMOTE_READ |
-                                      IBV_ACCESS_REMOTE_WRITE,
+                            .access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
                             .timeout = 17,
                             .retry_cnt = 5,
                             .rnr_retry = 3,
@@ -314,8 +285,7 @@ TEST_P(QpAttributes, QueryReturnsWhatWasSet) {
                             .rd_atomic = 6,
                             .traffic_class = 0x20};
   end_ = End::Create(a_);
-  Must(ConnectTo(end_.qp, a_.port, b_.port.gid, 0xabcde, 0x111111, 0x222222,
-                 wire));
+  Must(ConnectTo(end_.qp, a_.port, b_.port.gid, 0xabcde, 0x111111, 0x222222, wire));
   const ibv_qp_attr attr = Must(end_.qp.Query()).attr;
 
   EXPECT_EQ(attr.qp_state, IBV_QPS_RTS);
@@ -340,15 +310,13 @@ TEST_P(QpAttributes, QueryReturnsWhatWasSet) {
   EXPECT_EQ(attr.ah_attr.port_num, 1);
   EXPECT_EQ(attr.ah_attr.grh.sgid_index, a_.port.gid_index);
   EXPECT_EQ(attr.ah_attr.grh.traffic_class, 0x20);
-  EXPECT_EQ(
-      std::memcmp(&attr.ah_attr.grh.dgid, &b_.port.gid, sizeof(ibv_gid)), 0);
+  EXPECT_EQ(std::memcmp(&attr.ah_attr.grh.dgid, &b_.port.gid, sizeof(ibv_gid)), 0);
 }
 
 TEST_P(QpAttributes, OddDepthsOfReadsAreNotRounded) {
   for (uint8_t depth : {1, 3, 5, 7}) {
     end_ = End::Create(a_);
-    Must(ConnectTo(end_.qp, a_.port, b_.port.gid, 2, 0, 0,
-                   {.rd_atomic = depth}));
+    Must(ConnectTo(end_.qp, a_.port, b_.port.gid, 2, 0, 0, {.rd_atomic = depth}));
     const ibv_qp_attr attr = Must(end_.qp.Query()).attr;
     EXPECT_EQ(attr.max_rd_atomic, depth);
     EXPECT_EQ(attr.max_dest_rd_atomic, depth);

@@ -14,9 +14,7 @@ class QueuePair : public HostTest {
     cq_ = Must(Cq::Create(a_.ctx, 64));
     limits_ = Must(a_.ctx.QueryDevice());
   }
-  Result<Qp> Create(const Qp::Options& options) {
-    return Qp::Create(a_.pd, cq_, cq_, options);
-  }
+  Result<Qp> Create(const Qp::Options& options) { return Qp::Create(a_.pd, cq_, cq_, options); }
 
   Cq cq_;
   ibv_device_attr limits_ = {};
@@ -24,9 +22,8 @@ class QueuePair : public HostTest {
 
 TEST_F(QueuePair, GivesAtLeastWhatIsAsked) {
   for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD}) {
-    for (const ibv_qp_cap& want :
-         {ibv_qp_cap{1, 1, 1, 1, 0}, ibv_qp_cap{3, 5, 7, 9, 11},
-          ibv_qp_cap{100, 1, 32, 1, 64}, ibv_qp_cap{1, 1000, 1, 32, 0}}) {
+    for (const ibv_qp_cap& want : {ibv_qp_cap{1, 1, 1, 1, 0}, ibv_qp_cap{3, 5, 7, 9, 11},
+                                   ibv_qp_cap{100, 1, 32, 1, 64}, ibv_qp_cap{1, 1000, 1, 32, 0}}) {
       Qp qp = Must(Create({.type = type,
                            .max_send_wr = want.max_send_wr,
                            .max_recv_wr = want.max_recv_wr,
@@ -46,9 +43,8 @@ TEST_F(QueuePair, GivesAtLeastWhatIsAsked) {
 
 TEST_F(QueuePair, QueryTellsWhatItWasCreatedWith) {
   Cq recv_cq = Must(Cq::Create(a_.ctx, 64));
-  Qp qp = Must(Qp::Create(a_.pd, cq_, recv_cq,
-                          {.max_inline = 32, .sq_sig_all = true,
-                           .context = this}));
+  Qp qp = Must(
+      Qp::Create(a_.pd, cq_, recv_cq, {.max_inline = 32, .sq_sig_all = true, .context = this}));
   QpState state = Must(qp.Query());
   EXPECT_EQ(state.init.send_cq, cq_.get());
   EXPECT_EQ(state.init.recv_cq, recv_cq.get());
@@ -79,12 +75,8 @@ TEST_F(QueuePair, LimitsOfTheDeviceAreEnforced) {
 
 TEST_F(QueuePair, LimitsOfTheDeviceCanBeReached) {
   const uint32_t wr = limits_.max_qp_wr, sge = limits_.max_sge;
-  EXPECT_EQ(Create({.max_send_wr = wr, .max_recv_wr = 1, .max_send_sge = 1})
-                .error(),
-            0);
-  EXPECT_EQ(Create({.max_send_wr = 1, .max_recv_wr = wr, .max_recv_sge = 1})
-                .error(),
-            0);
+  EXPECT_EQ(Create({.max_send_wr = wr, .max_recv_wr = 1, .max_send_sge = 1}).error(), 0);
+  EXPECT_EQ(Create({.max_send_wr = 1, .max_recv_wr = wr, .max_recv_sge = 1}).error(), 0);
   EXPECT_EQ(Create({.max_send_sge = sge, .max_recv_sge = sge}).error(), 0);
 }
 
@@ -100,11 +92,10 @@ TEST_F(QueuePair, QueueOfLengthZeroTakesWhatItSays) {
 }
 
 TEST_F(QueuePair, OtherTypesAreRefused) {
-  for (ibv_qp_type type : {IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
-                           IBV_QPT_DRIVER, ibv_qp_type(0), ibv_qp_type(77)}) {
+  for (ibv_qp_type type :
+       {IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND, IBV_QPT_DRIVER, ibv_qp_type(0), ibv_qp_type(77)}) {
     const int error = Create({.type = type}).error();
-    EXPECT_TRUE(error == EOPNOTSUPP || error == EINVAL)
-        << type << ": " << error;
+    EXPECT_TRUE(error == EOPNOTSUPP || error == EINVAL) << type << ": " << error;
   }
 }
 
@@ -153,8 +144,7 @@ TEST_P(QueuePairOnWire, DestroyedUnderTrafficEndsTheTrafficOnly) {
     Pair p = Connected({}, {.timeout = 10, .retry_cnt = 1});
     for (uint64_t id = 0; id < 10; id++) {
       Must(p.a.qp.Post(SendWr::Write(id, a_.mr.Slice(0, kSize), b_.mr.At(0))));
-      Must(p.b.qp.Post(SendWr::Read(id, b_.mr.Slice(kSize, kSize),
-                                    a_.mr.At(kSize / 2))));
+      Must(p.b.qp.Post(SendWr::Read(id, b_.mr.Slice(kSize, kSize), a_.mr.At(kSize / 2))));
     }
     Must(round % 2 ? p.a.qp.Close() : p.b.qp.Close());
   }
@@ -166,11 +156,9 @@ TEST_P(QueuePairOnWire, ExtendedPostInterfaceDoesTheSame) {
   Result<Qp> qp = Qp::Create(
       a_.pd, a.send_cq, a.recv_cq,
       {.max_inline = 64,
-       .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-                   IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |
-                   IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-                   IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-                   IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP});
+       .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE |
+                   IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+                   IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP});
   if (qp.error() == EOPNOTSUPP) GTEST_SKIP() << "no extended QPs";
   a.qp = Must(std::move(qp));
   End b = End::Create(b_);
@@ -206,17 +194,14 @@ TEST_P(QueuePairOnWire, ExtendedPostInterfaceDoesTheSame) {
   ibv_wr_set_sge(x, sge.lkey, a_.mr.At(32776).addr, 8);
   ASSERT_EQ(ibv_wr_complete(x), 0);
 
-  const ibv_wc_opcode opcodes[] = {IBV_WC_SEND,       IBV_WC_RDMA_WRITE,
-                                   IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ,
-                                   IBV_WC_FETCH_ADD,  IBV_WC_COMP_SWAP};
+  const ibv_wc_opcode opcodes[] = {IBV_WC_SEND,      IBV_WC_RDMA_WRITE, IBV_WC_RDMA_WRITE,
+                                   IBV_WC_RDMA_READ, IBV_WC_FETCH_ADD,  IBV_WC_COMP_SWAP};
   for (uint64_t i = 0; i < 6; i++)
-    ExpectWc(Await(a.send_cq),
-             {.wr_id = 10 + i, .opcode = opcodes[i], .qp_num = a.qp.num()});
+    ExpectWc(Await(a.send_cq), {.wr_id = 10 + i, .opcode = opcodes[i], .qp_num = a.qp.num()});
   ExpectPattern(b_.bytes(0, 5000), 1);
   ExpectPattern(b_.bytes(8192, 5000), 1);
   EXPECT_EQ(std::memcmp(b_.buffer.data() + 13192, a_.buffer.data() + 1, 60), 0);
-  EXPECT_EQ(std::memcmp(a_.buffer.data() + 16384, b_.buffer.data() + 8192, 5060),
-            0);
+  EXPECT_EQ(std::memcmp(a_.buffer.data() + 16384, b_.buffer.data() + 8192, 5060), 0);
   EXPECT_EQ(*reinterpret_cast<uint64_t*>(b_.buffer.data() + 65536), 9u);
   ExpectWc(Await(b.recv_cq), {.wr_id = 1,
                               .opcode = IBV_WC_RECV,

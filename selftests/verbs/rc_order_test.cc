@@ -36,9 +36,7 @@ TEST_P(RcOrder, MessagesArriveInTheOrderOfPosting) {
                                     .flags = IBV_WC_WITH_IMM,
                                     .imm = id});
       ExpectPattern(b_.bytes(i * kSlot, size), id);
-      ExpectWc(Await(p.a.send_cq), {.wr_id = id,
-                                    .opcode = IBV_WC_SEND,
-                                    .qp_num = p.a.qp.num()});
+      ExpectWc(Await(p.a.send_cq), {.wr_id = id, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
     }
   }
 }
@@ -83,12 +81,10 @@ TEST_P(RcOrder, SignalAllQpCompletesUnsignalledRequests) {
   Pair p = Connected({.sq_sig_all = true});
 
   for (uint64_t id = 0; id < 10; id++)
-    Must(p.a.qp.Post(
-        SendWr::Write(id, a_.mr.Slice(0, 8), b_.mr.At(0)).Unsignaled()));
+    Must(p.a.qp.Post(SendWr::Write(id, a_.mr.Slice(0, 8), b_.mr.At(0)).Unsignaled()));
   for (uint64_t id = 0; id < 10; id++)
-    ExpectWc(Await(p.a.send_cq), {.wr_id = id,
-                                  .opcode = IBV_WC_RDMA_WRITE,
-                                  .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq),
+             {.wr_id = id, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
 }
 
 TEST_P(RcOrder, FencedSendCarriesWhatTheReadBeforeItBrought) {
@@ -138,13 +134,11 @@ TEST_P(RcOrder, ReadsBeyondTheNegotiatedDepthWaitTheirTurn) {
     FillPattern(b_.bytes(0, kSize), depth);
     Fill(a_.bytes(0, kSize * kReads), 0);
     for (uint64_t id = 0; id < kReads; id++)
-      Must(p.a.qp.Post(
-          SendWr::Read(id, a_.mr.Slice(id * kSize, kSize), b_.mr.At(0))));
+      Must(p.a.qp.Post(SendWr::Read(id, a_.mr.Slice(id * kSize, kSize), b_.mr.At(0))));
     for (uint64_t id = 0; id < kReads; id++) {
-      ExpectWc(Await(p.a.send_cq), {.wr_id = id,
-                                    .opcode = IBV_WC_RDMA_READ,
-                                    .qp_num = p.a.qp.num(),
-                                    .byte_len = kSize});
+      ExpectWc(
+          Await(p.a.send_cq),
+          {.wr_id = id, .opcode = IBV_WC_RDMA_READ, .qp_num = p.a.qp.num(), .byte_len = kSize});
       ExpectPattern(a_.bytes(id * kSize, kSize), depth);
     }
   }
@@ -183,8 +177,7 @@ TEST_P(RcOrder, OperationsOfAllKindsCompleteInOrder) {
   }
   Must(p.a.qp.Post(list, nullptr));
   for (uint64_t id = 0; id < list.size(); id++)
-    ExpectWc(Await(p.a.send_cq),
-             {.wr_id = id, .opcode = opcodes[id], .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = id, .opcode = opcodes[id], .qp_num = p.a.qp.num()});
 }
 
 TEST_P(RcOrder, ManyPairsInBothDirectionsKeepTheirBytesApart) {
@@ -208,10 +201,8 @@ TEST_P(RcOrder, ManyPairsInBothDirectionsKeepTheirBytesApart) {
     }
     for (uint32_t i = 0; i < kPairs; i++) {
       for (End* end : {&pairs[i].a, &pairs[i].b}) {
-        ExpectWc(Await(end->recv_cq), {.wr_id = i,
-                                       .opcode = IBV_WC_RECV,
-                                       .qp_num = end->qp.num(),
-                                       .byte_len = kSize});
+        ExpectWc(Await(end->recv_cq),
+                 {.wr_id = i, .opcode = IBV_WC_RECV, .qp_num = end->qp.num(), .byte_len = kSize});
         EXPECT_EQ(Await(end->send_cq).status, IBV_WC_SUCCESS);
       }
       ExpectPattern(b_.bytes(in + i * kSlot, kSize), round * 100 + i);
@@ -229,8 +220,7 @@ TEST_P(RcOrder, ImmediateComesAfterTheBytesOfEarlierWrites) {
     Fill(b_.bytes(0, kSize), 0);
     Must(p.b.qp.Post(RecvWr(1, {})));
     std::vector<SendWr> list;
-    list.push_back(
-        SendWr::Write(2, a_.mr.Slice(0, kSize), b_.mr.At(0)).Unsignaled());
+    list.push_back(SendWr::Write(2, a_.mr.Slice(0, kSize), b_.mr.At(0)).Unsignaled());
     list.push_back(SendWr::Write(3, SendWr::Sges{}, b_.mr.At(0)).Imm(round));
     Must(p.a.qp.Post(list, nullptr));
     ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,

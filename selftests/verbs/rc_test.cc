@@ -16,9 +16,7 @@ class Rc : public WireTest {
 
   std::vector<size_t> Sizes() const {
     const size_t m = mtu();
-    return {0,         1,          3,       m - 1,   m,
-            m + 1,     2 * m,      2 * m + 3, 65541, 1 << 20,
-            (5 << 20) + 7};
+    return {0, 1, 3, m - 1, m, m + 1, 2 * m, 2 * m + 3, 65541, 1 << 20, (5 << 20) + 7};
   }
 
   /// Odd, so that nothing is aligned by accident.
@@ -52,10 +50,8 @@ TEST_P(Rc, SendCarriesEverySize) {
     Prepare(a_, b_, size);
     Must(p.b.qp.Post(RecvWr(size + 1, SgesOf(b_, size))));
     Must(p.a.qp.Post(SendWr::Send(size + 2, SgesOf(a_, size))));
-    ExpectWc(Await(p.b.recv_cq), {.wr_id = size + 1,
-                                  .opcode = IBV_WC_RECV,
-                                  .qp_num = p.b.qp.num(),
-                                  .byte_len = size});
+    ExpectWc(Await(p.b.recv_cq),
+             {.wr_id = size + 1, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = size});
     ExpectWc(Await(p.a.send_cq),
              {.wr_id = size + 2, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
     ExpectArrived(b_, size);
@@ -77,8 +73,7 @@ TEST_P(Rc, SendWithImmediateCarriesEverySize) {
                                   .byte_len = size,
                                   .flags = IBV_WC_WITH_IMM,
                                   .imm = imm});
-    ExpectWc(Await(p.a.send_cq),
-             {.wr_id = 2, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 2, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
     ExpectArrived(b_, size);
   }
 }
@@ -90,11 +85,8 @@ TEST_P(Rc, WriteCarriesEverySizeAndTellsNobody) {
   for (size_t size : Sizes()) {
     SCOPED_TRACE(size);
     Prepare(a_, b_, size);
-    Must(p.a.qp.Post(
-        SendWr::Write(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
-    ExpectWc(Await(p.a.send_cq), {.wr_id = 2,
-                                  .opcode = IBV_WC_RDMA_WRITE,
-                                  .qp_num = p.a.qp.num()});
+    Must(p.a.qp.Post(SendWr::Write(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 2, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
     ExpectArrived(b_, size);
   }
   EXPECT_FALSE(p.b.recv_cq.Poll());
@@ -110,17 +102,14 @@ TEST_P(Rc, WriteWithImmediateCarriesEverySizeAndLeavesTheReceiveBufferAlone) {
     Prepare(a_, b_, size);
     Fill(b_.bytes(recv_at, 4096), kUntouched);
     Must(p.b.qp.Post(RecvWr(1, {b_.mr.Slice(recv_at, 4096)})));
-    Must(p.a.qp.Post(
-        SendWr::Write(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size))).Imm(imm)));
+    Must(p.a.qp.Post(SendWr::Write(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size))).Imm(imm)));
     ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
                                   .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
                                   .qp_num = p.b.qp.num(),
                                   .byte_len = size,
                                   .flags = IBV_WC_WITH_IMM,
                                   .imm = imm});
-    ExpectWc(Await(p.a.send_cq), {.wr_id = 2,
-                                  .opcode = IBV_WC_RDMA_WRITE,
-                                  .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 2, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
     ExpectArrived(b_, size);
     ExpectAll(b_.bytes(recv_at, 4096), kUntouched);
   }
@@ -133,20 +122,16 @@ TEST_P(Rc, ReadCarriesEverySizeAndTellsNobody) {
   for (size_t size : Sizes()) {
     SCOPED_TRACE(size);
     Prepare(b_, a_, size);
-    Must(p.a.qp.Post(
-        SendWr::Read(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
-    ExpectWc(Await(p.a.send_cq), {.wr_id = 2,
-                                  .opcode = IBV_WC_RDMA_READ,
-                                  .qp_num = p.a.qp.num(),
-                                  .byte_len = size});
+    Must(p.a.qp.Post(SendWr::Read(2, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
+    ExpectWc(Await(p.a.send_cq),
+             {.wr_id = 2, .opcode = IBV_WC_RDMA_READ, .qp_num = p.a.qp.num(), .byte_len = size});
     ExpectArrived(a_, size);
   }
   EXPECT_FALSE(p.b.recv_cq.Poll());
 }
 
 TEST_P(Rc, EveryPathMtuWorks) {
-  for (int m = IBV_MTU_256; m <= std::min(a_.port.active_mtu,
-                                          b_.port.active_mtu); m++) {
+  for (int m = IBV_MTU_256; m <= std::min(a_.port.active_mtu, b_.port.active_mtu); m++) {
     const size_t bytes = MtuBytes(ibv_mtu(m));
     SCOPED_TRACE(bytes);
     Pair p = Connected({}, {.mtu = ibv_mtu(m)});
@@ -160,14 +145,12 @@ TEST_P(Rc, EveryPathMtuWorks) {
       ExpectArrived(b_, size);
 
       Prepare(a_, b_, size);
-      Must(p.a.qp.Post(
-          SendWr::Write(3, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
+      Must(p.a.qp.Post(SendWr::Write(3, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
       EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
       ExpectArrived(b_, size);
 
       Prepare(b_, a_, size);
-      Must(p.a.qp.Post(
-          SendWr::Read(4, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
+      Must(p.a.qp.Post(SendWr::Read(4, SgesOf(a_, size), b_.mr.At(OffsetOf(size)))));
       EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
       ExpectArrived(a_, size);
     }
@@ -190,9 +173,7 @@ struct Pieces {
     }
   }
 
-  size_t total() const {
-    return std::accumulate(lengths.begin(), lengths.end(), size_t{0});
-  }
+  size_t total() const { return std::accumulate(lengths.begin(), lengths.end(), size_t{0}); }
   /// Makes the pieces hold exactly @p size bytes.
   void StretchTo(size_t size) { lengths.back() += size - total(); }
 
@@ -245,11 +226,10 @@ TEST_P(RcScatter, SendGathersAndScatters32Pieces) {
   Prepare(a_, b_);
   Must(pair_.b.qp.Post(RecvWr(1, to_.In(b_))));
   Must(pair_.a.qp.Post(SendWr::Send(2, from_.In(a_))));
-  ExpectWc(Await(pair_.b.recv_cq),
-           {.wr_id = 1,
-            .opcode = IBV_WC_RECV,
-            .qp_num = pair_.b.qp.num(),
-            .byte_len = static_cast<uint32_t>(from_.total())});
+  ExpectWc(Await(pair_.b.recv_cq), {.wr_id = 1,
+                                    .opcode = IBV_WC_RECV,
+                                    .qp_num = pair_.b.qp.num(),
+                                    .byte_len = static_cast<uint32_t>(from_.total())});
   EXPECT_EQ(Await(pair_.a.send_cq).status, IBV_WC_SUCCESS);
   EXPECT_TRUE(from_.Gather(a_) == to_.Gather(b_));
   to_.ExpectGapsUntouched(b_);
@@ -261,8 +241,7 @@ TEST_P(RcScatter, WriteGathers32Pieces) {
   Must(pair_.a.qp.Post(SendWr::Write(2, from_.In(a_), b_.mr.At(13))));
   EXPECT_EQ(Await(pair_.a.send_cq).status, IBV_WC_SUCCESS);
   const Bytes got = b_.bytes(13, size);
-  EXPECT_TRUE(from_.Gather(a_) ==
-              std::vector<std::byte>(got.begin(), got.end()));
+  EXPECT_TRUE(from_.Gather(a_) == std::vector<std::byte>(got.begin(), got.end()));
   ExpectAll(b_.bytes(0, 13), kUntouched);
   ExpectAll(b_.bytes(13 + size, kGuard), kUntouched);
 }
@@ -273,8 +252,7 @@ TEST_P(RcScatter, ReadScattersTo32Pieces) {
   Must(pair_.a.qp.Post(SendWr::Read(2, to_.In(a_), b_.mr.At(29))));
   EXPECT_EQ(Await(pair_.a.send_cq).status, IBV_WC_SUCCESS);
   const Bytes want = b_.bytes(29, size);
-  EXPECT_TRUE(to_.Gather(a_) ==
-              std::vector<std::byte>(want.begin(), want.end()));
+  EXPECT_TRUE(to_.Gather(a_) == std::vector<std::byte>(want.begin(), want.end()));
   to_.ExpectGapsUntouched(a_);
 }
 
@@ -304,8 +282,7 @@ TEST_P(Rc, InlineDataIsTakenWhenItIsPosted) {
                            static_cast<uint32_t>(size), 0};
     // Two pieces where there is enough to cut.
     const uint32_t half = size / 2;
-    const SendWr::Sges parts = {{whole.addr, half, 0},
-                                {whole.addr + half, whole.length - half, 0}};
+    const SendWr::Sges parts = {{whole.addr, half, 0}, {whole.addr + half, whole.length - half, 0}};
     Fill(b_.bytes(0, 2 * max + kGuard), kUntouched);
     Must(p.b.qp.Post(RecvWr(1, {b_.mr.Slice(0, max)})));
 
@@ -317,9 +294,7 @@ TEST_P(Rc, InlineDataIsTakenWhenItIsPosted) {
 
     EXPECT_EQ(Await(p.b.recv_cq).byte_len, size);
     EXPECT_EQ(Await(p.a.send_cq).wr_id, 2u);
-    ExpectWc(Await(p.a.send_cq), {.wr_id = 3,
-                                  .opcode = IBV_WC_RDMA_WRITE,
-                                  .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 3, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
     ExpectPattern(b_.bytes(0, size), size);
     ExpectAll(b_.bytes(size, max - size), kUntouched);
     ExpectPattern(b_.bytes(max, size), size + 1);

@@ -14,8 +14,7 @@ using std::chrono::microseconds;
 class Rnr : public WireTest {
  protected:
   static int64_t UsSince(Clock::time_point start) {
-    return std::chrono::duration_cast<microseconds>(Clock::now() - start)
-        .count();
+    return std::chrono::duration_cast<microseconds>(Clock::now() - start).count();
   }
 };
 
@@ -28,10 +27,8 @@ TEST_P(Rnr, SendWaitsForAReceiveRequest) {
   Must(p.a.qp.Post(SendWr::Send(1, a_.mr.Slice(0, size))));
   ExpectQuiet(p.a.send_cq);
   Must(p.b.qp.Post(RecvWr(2, {b_.mr.Slice(0, size)})));
-  ExpectWc(Await(p.b.recv_cq), {.wr_id = 2,
-                                .opcode = IBV_WC_RECV,
-                                .qp_num = p.b.qp.num(),
-                                .byte_len = size});
+  ExpectWc(Await(p.b.recv_cq),
+           {.wr_id = 2, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = size});
   EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
   ExpectPattern(b_.bytes(0, size), 1);
 }
@@ -41,8 +38,7 @@ TEST_P(Rnr, WriteWithImmediateWaitsForAReceiveRequest) {
   Pair p = Connected();
 
   FillPattern(a_.bytes(0, size), 1);
-  Must(p.a.qp.Post(
-      SendWr::Write(1, a_.mr.Slice(0, size), b_.mr.At(0)).Imm(5)));
+  Must(p.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, size), b_.mr.At(0)).Imm(5)));
   ExpectQuiet(p.a.send_cq);
   Must(p.b.qp.Post(RecvWr(2, {})));
   ExpectWc(Await(p.b.recv_cq), {.wr_id = 2,
@@ -76,17 +72,14 @@ TEST_P(Rnr, ExhaustionFailsTheSenderAfterTheTimeItWasTold) {
     int64_t at_least_us;
   };
   // Timer codes 0, 14, 20 and 25 mean 655.36, 1.28, 10.24 and 61.44 ms.
-  for (const Case& c : {Case{1, 0, 655360}, Case{6, 14, 6 * 1280},
-                        Case{2, 20, 2 * 10240}, Case{3, 25, 3 * 61440},
-                        Case{0, 25, 0}}) {
-    SCOPED_TRACE(testing::Message()
-                 << int{c.retries} << " retries, timer " << int{c.timer});
+  for (const Case& c : {Case{1, 0, 655360}, Case{6, 14, 6 * 1280}, Case{2, 20, 2 * 10240},
+                        Case{3, 25, 3 * 61440}, Case{0, 25, 0}}) {
+    SCOPED_TRACE(testing::Message() << int{c.retries} << " retries, timer " << int{c.timer});
     Pair p = Connected({}, {.rnr_retry = c.retries, .min_rnr_timer = c.timer});
     const auto start = Clock::now();
     Must(p.a.qp.Post(SendWr::Send(1, a_.mr.Slice(0, 64))));
     Must(p.a.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 64))));
-    ExpectFailed(Await(p.a.send_cq), 1, IBV_WC_RNR_RETRY_EXC_ERR,
-                 p.a.qp.num());
+    ExpectFailed(Await(p.a.send_cq), 1, IBV_WC_RNR_RETRY_EXC_ERR, p.a.qp.num());
     EXPECT_GE(UsSince(start), c.at_least_us);
     ExpectFailed(Await(p.a.send_cq), 2, IBV_WC_WR_FLUSH_ERR, p.a.qp.num());
     ExpectReaches(p.a.qp, IBV_QPS_ERR);

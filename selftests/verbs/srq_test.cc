@@ -17,9 +17,7 @@ class SharedQueue : public WireTest {
     Must(Connect(p.a.qp, a_.port, p.b.qp, b_.port));
     return p;
   }
-  RecvWr Recv(uint64_t id) {
-    return RecvWr(id, {b_.mr.Slice(id * 1024, 1024)});
-  }
+  RecvWr Recv(uint64_t id) { return RecvWr(id, {b_.mr.Slice(id * 1024, 1024)}); }
   SendWr Send(uint64_t id, size_t size = 1000) {
     return SendWr::Send(id, a_.mr.Slice(id * 1024, size));
   }
@@ -32,9 +30,7 @@ class SharedQueue : public WireTest {
       return;
     }
   }
-  void ExpectNoEvent() {
-    EXPECT_EQ(b_.ctx.WaitEvent(Silence()).error(), ETIMEDOUT);
-  }
+  void ExpectNoEvent() { EXPECT_EQ(b_.ctx.WaitEvent(Silence()).error(), ETIMEDOUT); }
 
   Srq srq_;
 };
@@ -48,10 +44,8 @@ TEST_P(SharedQueue, FeedsSeveralQps) {
     FillPattern(a_.bytes(id * 1024, 1000), id);
     Must(srq_.Post(Recv(id)));
     Must(p.a.qp.Post(Send(id)));
-    ExpectWc(Await(p.b.recv_cq), {.wr_id = id,
-                                  .opcode = IBV_WC_RECV,
-                                  .qp_num = p.b.qp.num(),
-                                  .byte_len = 1000});
+    ExpectWc(Await(p.b.recv_cq),
+             {.wr_id = id, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = 1000});
     EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
     ExpectPattern(b_.bytes(id * 1024, 1000), id);
   }
@@ -61,8 +55,7 @@ TEST_P(SharedQueue, WriteWithImmediateConsumesARequest) {
   Pair p = Shared();
   Must(srq_.Post(Recv(1)));
   Must(srq_.Post(Recv(2)));
-  Must(p.a.qp.Post(
-      SendWr::Write(3, a_.mr.Slice(0, 5000), b_.mr.At(65536)).Imm(9)));
+  Must(p.a.qp.Post(SendWr::Write(3, a_.mr.Slice(0, 5000), b_.mr.At(65536)).Imm(9)));
   ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
                                 .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
                                 .qp_num = p.b.qp.num(),
@@ -127,8 +120,7 @@ TEST_P(SharedQueue, FullQueueBlamesTheFirstRequestThatDoesNotFit) {
   const size_t depth = Must(srq_.Query()).max_wr;
   ASSERT_GE(depth, 64u);
   std::vector<RecvWr> list;
-  for (uint64_t id = 0; id < depth + 2; id++)
-    list.push_back(RecvWr(id, {b_.mr.Slice(0, 8)}));
+  for (uint64_t id = 0; id < depth + 2; id++) list.push_back(RecvWr(id, {b_.mr.Slice(0, 8)}));
   size_t posted = 0;
   EXPECT_EQ(srq_.Post(list, &posted).error(), ENOMEM);
   EXPECT_EQ(posted, depth);

@@ -40,12 +40,9 @@ TEST_P(Uc, SendCarriesEverySize) {
     Prepare(size);
     Must(p.b.qp.Post(RecvWr(1, SgesOf(b_, size))));
     Must(p.a.qp.Post(SendWr::Send(2, SgesOf(a_, size))));
-    ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
-                                  .opcode = IBV_WC_RECV,
-                                  .qp_num = p.b.qp.num(),
-                                  .byte_len = size});
-    ExpectWc(Await(p.a.send_cq),
-             {.wr_id = 2, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.b.recv_cq),
+             {.wr_id = 1, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = size});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 2, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
     ExpectArrived(size);
   }
 }
@@ -76,16 +73,14 @@ TEST_P(Uc, WriteWithImmediateCarriesEverySize) {
     SCOPED_TRACE(size);
     Prepare(size);
     Must(p.b.qp.Post(RecvWr(1, {})));
-    Must(p.a.qp.Post(
-        SendWr::Write(2, SgesOf(a_, size), b_.mr.At(65)).Imm(size)));
+    Must(p.a.qp.Post(SendWr::Write(2, SgesOf(a_, size), b_.mr.At(65)).Imm(size)));
     ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
                                   .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
                                   .qp_num = p.b.qp.num(),
                                   .byte_len = size,
                                   .flags = IBV_WC_WITH_IMM,
                                   .imm = size});
-    ExpectWc(Await(p.a.send_cq),
-             {.wr_id = 2, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 2, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
     ExpectArrived(size);
   }
 }
@@ -99,10 +94,8 @@ TEST_P(Uc, WriteLandsBeforeALaterSend) {
     Must(p.b.qp.Post(RecvWr(1, {})));
     Must(p.a.qp.Post(SendWr::Write(2, SgesOf(a_, size), b_.mr.At(65))));
     Must(p.a.qp.Post(SendWr::Send(3, SendWr::Sges{})));
-    ExpectWc(Await(p.b.recv_cq), {.wr_id = 1,
-                                  .opcode = IBV_WC_RECV,
-                                  .qp_num = p.b.qp.num(),
-                                  .byte_len = 0});
+    ExpectWc(Await(p.b.recv_cq),
+             {.wr_id = 1, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = 0});
     ExpectArrived(size);
     EXPECT_EQ(Await(p.a.send_cq).wr_id, 2u);
     EXPECT_EQ(Await(p.a.send_cq).wr_id, 3u);
@@ -137,8 +130,7 @@ TEST_P(Uc, PeerThatDoesNotExistIsNotNoticed) {
 
 TEST_P(Uc, ForbiddenWriteIsDroppedAndHarmsNobody) {
   Pair p = UcPair();
-  Mr read_only = Must(
-      Mr::Register(b_.pd, b_.bytes(0, 4096), IBV_ACCESS_REMOTE_READ));
+  Mr read_only = Must(Mr::Register(b_.pd, b_.bytes(0, 4096), IBV_ACCESS_REMOTE_READ));
   const Remote past_the_end = b_.mr.At(b_.buffer.size() - 100);
   const Remote wrong_key = {b_.mr.At(0).addr, b_.mr->rkey ^ 0x5500};
 

@@ -36,8 +36,7 @@ class Ud : public WireTest {
     return SendWr::Send(id, sges).To(ah_.get(), y_.qp.num(), qkey);
   }
   void ExpectSent(uint64_t id) {
-    ExpectWc(Await(x_.send_cq),
-             {.wr_id = id, .opcode = IBV_WC_SEND, .qp_num = x_.qp.num()});
+    ExpectWc(Await(x_.send_cq), {.wr_id = id, .opcode = IBV_WC_SEND, .qp_num = x_.qp.num()});
   }
   Wc Received(uint64_t id, size_t size) {
     return {.wr_id = id,
@@ -110,9 +109,7 @@ TEST_P(Ud, ReceiveBufferStartsWithTheNetworkHeader) {
 }
 
 TEST_P(Ud, TrafficClassReachesTheHeader) {
-  ah_ = Must(Ah::Create(
-      a_.pd, AhAttr(a_.port, b_.port.gid,
-                    {.traffic_class = 0x68})));
+  ah_ = Must(Ah::Create(a_.pd, AhAttr(a_.port, b_.port.gid, {.traffic_class = 0x68})));
   Must(y_.qp.Post(RecvWr(1, {b_.mr.Slice(0, 4096)})));
   Must(x_.qp.Post(Datagram(2, 10)));
   ExpectWc(Await(y_.recv_cq), Received(1, 10));
@@ -245,8 +242,7 @@ TEST_P(Ud, InlineAndScatteredDatagrams) {
   Must(BringUpUd(x_.qp, a_.port, kQkey));
   FillPattern(a_.bytes(0, 64), 8);
   // The GRH ends in the middle of an element.
-  Must(y_.qp.Post(RecvWr(1, {b_.mr.Slice(0, 7), b_.mr.Slice(100, 50),
-                             b_.mr.Slice(200, 100)})));
+  Must(y_.qp.Post(RecvWr(1, {b_.mr.Slice(0, 7), b_.mr.Slice(100, 50), b_.mr.Slice(200, 100)})));
   Must(x_.qp.Post(Datagram(2, 64).Inline()));
   Fill(a_.bytes(0, 64), 0);
   ExpectWc(Await(y_.recv_cq), Received(1, 64));

@@ -102,8 +102,14 @@ TEST_P(RcAtomic, UnalignedAddressIsAnInvalidRequest) {
 
 TEST_P(RcAtomic, RequesterSendsCompareSwap) {
   Start();
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .id = 3, .offset = kPlace, .length = 8,
-                 .remote_va = 0x10008, .rkey = 0x77, .compare_add = 1234, .swap = 5678});
+  ep().PostSend({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                 .id = 3,
+                 .offset = kPlace,
+                 .length = 8,
+                 .remote_va = 0x10008,
+                 .rkey = 0x77,
+                 .compare_add = 1234,
+                 .swap = 5678});
   const Packet p = peer().Expect();
   EXPECT_THAT(p, IsRequest(Operation::kCompareSwap, DevPsn()));
   ASSERT_TRUE(p.atomic);
@@ -119,8 +125,13 @@ TEST_P(RcAtomic, RequesterSendsCompareSwap) {
 TEST_P(RcAtomic, RequesterSendsFetchAdd) {
   Start();
   ep().Fill(0xee);
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .id = 4, .offset = kPlace, .length = 8,
-                 .remote_va = 0x10010, .rkey = 0x78, .compare_add = 99});
+  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                 .id = 4,
+                 .offset = kPlace,
+                 .length = 8,
+                 .remote_va = 0x10010,
+                 .rkey = 0x78,
+                 .compare_add = 99});
   const Packet p = peer().Expect();
   EXPECT_THAT(p, IsRequest(Operation::kFetchAdd, DevPsn()));
   ASSERT_TRUE(p.atomic);
@@ -134,8 +145,13 @@ TEST_P(RcAtomic, RequesterSendsFetchAdd) {
 
 TEST_P(RcAtomic, LostAtomicAckIsAskedForAgain) {
   Start({.timeout = 13});
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .id = 4, .offset = kPlace, .length = 8,
-                 .remote_va = 0x10010, .rkey = 0x78, .compare_add = 99});
+  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                 .id = 4,
+                 .offset = kPlace,
+                 .length = 8,
+                 .remote_va = 0x10010,
+                 .rkey = 0x78,
+                 .compare_add = 99});
   const Packet first = peer().Expect();
   const Packet second = peer().Expect();
   EXPECT_EQ(roce::EncodeTransport(first), roce::EncodeTransport(second));

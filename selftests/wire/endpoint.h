@@ -24,9 +24,9 @@ inline constexpr ibv_wc_status kNoCompletion = IBV_WC_TM_ERR;
 struct QpOptions {
   ibv_qp_type type = IBV_QPT_RC;
   uint32_t mtu = 1024;
-  uint32_t rq_psn = 0x000500;   ///< first PSN of the peer
-  uint32_t sq_psn = 0x00a000;   ///< first PSN of the device
-  uint8_t timeout = 18;         ///< 1.07 s: no resends unless a test wants them
+  uint32_t rq_psn = 0x000500;  ///< first PSN of the peer
+  uint32_t sq_psn = 0x00a000;  ///< first PSN of the device
+  uint8_t timeout = 18;        ///< 1.07 s: no resends unless a test wants them
   uint8_t retry_cnt = 7;
   uint8_t rnr_retry = 7;
   uint8_t min_rnr_timer = 12;
@@ -35,7 +35,7 @@ struct QpOptions {
   int qp_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   int mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                   IBV_ACCESS_REMOTE_ATOMIC;
-  uint32_t qkey = 0x11223344;   ///< UD
+  uint32_t qkey = 0x11223344;  ///< UD
   bool signal_all = true;
 };
 
@@ -46,7 +46,7 @@ struct SendWr {
   size_t offset = 0;
   uint32_t length = 0;
   unsigned int flags = 0;
-  uint32_t imm = 0;             ///< immediate, or rkey to invalidate
+  uint32_t imm = 0;  ///< immediate, or rkey to invalidate
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   uint64_t compare_add = 0, swap = 0;
@@ -67,7 +67,9 @@ class Endpoint {
   ibv_pd* pd() const { return pd_; }
   uint32_t rkey() const { return mr_->rkey; }
   uint32_t lkey() const { return mr_->lkey; }
-  uint64_t Va(size_t offset = 0) const { return reinterpret_cast<uint64_t>(buffer_.data() + offset); }
+  uint64_t Va(size_t offset = 0) const {
+    return reinterpret_cast<uint64_t>(buffer_.data() + offset);
+  }
   std::span<uint8_t> Memory(size_t offset, size_t length) {
     return std::span(buffer_).subspan(offset, length);
   }

@@ -69,7 +69,6 @@ std::string VersionName(const testing::TestParamInfo<net::IpVersion>& info);
 }  // namespace wire
 
 /// Instantiates a WireTest suite for both IP versions.
-#define SRN_BOTH_IP_VERSIONS(suite)                                                          \
-  INSTANTIATE_TEST_SUITE_P(Ip, suite,                                                        \
-                           testing::Values(net::IpVersion::kV4, net::IpVersion::kV6), \
+#define SRN_BOTH_IP_VERSIONS(suite)                                                              \
+  INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::Values(net::IpVersion::kV4, net::IpVersion::kV6), \
                            wire::VersionName)

@@ -11,7 +11,6 @@
 namespace wire {
 namespace {
 
-constexpr int kPackets = 20000;
 constexpr int kPerRound = 100;
 constexpr size_t kPlace = 4096;
 
@@ -60,8 +59,7 @@ Packet Fuzz::AnyPacket(Peer& peer, Endpoint& target) {
                         Random(2) == 0 ? length : static_cast<uint32_t>(random_())};
   if (headers & roce::kHasAtomicEth)
     p.atomic = roce::AtomicEth{target.Va(Random(kBufferSize)), target.rkey(), random_(), 0};
-  if (headers & roce::kHasAeth)
-    p.aeth = roce::Aeth{RandomByte(), static_cast<uint32_t>(Random(8))};
+  if (headers & roce::kHasAeth) p.aeth = roce::Aeth{RandomByte(), static_cast<uint32_t>(Random(8))};
   if (headers & roce::kHasAtomicAck) p.atomic_ack = random_();
   if (headers & roce::kHasImm) p.imm = static_cast<uint32_t>(random_());
   if (headers & roce::kHasIeth)
@@ -124,9 +122,15 @@ void Fuzz::ReviveVictim() {
   ASSERT_NE(victim_, nullptr);
   victim_peer_->IgnoreRules();
   for (uint64_t id = 0; id < 16; ++id) victim_->PostRecv(id, 0, 4096);
-  victim_->PostSend({.opcode = IBV_WR_RDMA_READ, .id = 1, .offset = 8192, .length = 4096,
-                     .remote_va = 1, .rkey = 1});
-  victim_->PostSend({.id = 2, .length = 3000});
+  victim_->PostSend({.opcode = IBV_WR_RDMA_READ,
+                     .id = 1,
+                     .offset = 8192,
+                     .length = 4096,
+                     .remote_va = 1,
+                     .rkey = 1});
+  // Short enough to be copied when it is sent: longer payload stays in the buffer, and
+  // what these packets write there would show as a bad ICRC.
+  victim_->PostSend({.id = 2, .length = 300});
 }
 
 // A WRITE and a READ by the peer, a SEND by the device.
@@ -138,11 +142,11 @@ void Fuzz::RunGoodTraffic(int round) {
   ExpectSent(5, IBV_WC_SEND);
 }
 
-TEST_P(Fuzz, TwentyThousandPacketsBreakNothing) {
+TEST_P(Fuzz, RandomPacketsBreakNothing) {
   Start();
   ReviveVictim();
   const Counters counters;
-  for (int sent = 0; sent < kPackets && !HasFailure(); sent += kPerRound) {
+  for (int sent = 0; sent < Wire::Get().config().fuzz_packets && !HasFailure(); sent += kPerRound) {
     SCOPED_TRACE("packet " + std::to_string(sent));
     for (int i = 0; i < kPerRound / 2; ++i) {
       SendHarmless();
@@ -153,8 +157,8 @@ TEST_P(Fuzz, TwentyThousandPacketsBreakNothing) {
     if (victim_->State() != IBV_QPS_RTS || sent % (10 * kPerRound) == 0) ReviveVictim();
   }
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);
-  for (const char* name : {"rcvd_bad_icrc", "rcvd_too_short", "rcvd_bad_address",
-                           "rcvd_bad_length", "rcvd_bad_opcode"})
+  for (const char* name : {"rcvd_bad_icrc", "rcvd_too_short", "rcvd_bad_address", "rcvd_bad_length",
+                           "rcvd_bad_opcode"})
     EXPECT_TRUE(!counters.Has(name) || counters.Grew(name)) << name;
 }
 

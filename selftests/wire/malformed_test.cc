@@ -54,8 +54,8 @@ TEST_P(Malformed, TheGoodPacketIsGood) {
 TEST_P(Malformed, BadIcrc) {
   Start();
   const size_t size = GoodDatagram().payload.size();
-  for (const size_t at : {size - 1, size - 2, size - 3, size - 4, size - 5, size_t{9},
-                          size_t{12}, size_t{20}, size_t{30}}) {
+  for (const size_t at : {size - 1, size - 2, size - 3, size - 4, size - 5, size_t{9}, size_t{12},
+                          size_t{20}, size_t{30}}) {
     net::Datagram d = GoodDatagram();
     d.payload[at] ^= 0x10;
     ExpectDropped("byte " + std::to_string(at), d, "rcvd_bad_icrc");

@@ -89,8 +89,7 @@ Packet Ack(uint32_t psn, uint32_t msn, uint8_t syndrome) {
 
 Packet ReadResponse(Operation operation, uint32_t psn, Bytes payload, uint32_t msn) {
   Packet p = WithoutAckReq(Request(operation, psn, std::move(payload)));
-  if (operation != Operation::kReadResponseMiddle)
-    p.aeth = roce::Aeth{roce::kAckNoCredits, msn};
+  if (operation != Operation::kReadResponseMiddle) p.aeth = roce::Aeth{roce::kAckNoCredits, msn};
   return p;
 }
 
@@ -130,9 +129,8 @@ Packet WithImm(Packet packet, uint32_t imm) {
 }
 
 std::vector<uint32_t> LengthsAround(uint32_t mtu) {
-  return {0,       1,           2,       3,           4,           5,
-          mtu - 1, mtu,         mtu + 1, 2 * mtu - 1, 2 * mtu,     2 * mtu + 1,
-          3 * mtu, 3 * mtu + 5, 4 * mtu - 3};
+  return {0,       1,           2,       3,           4,       5,           mtu - 1,    mtu,
+          mtu + 1, 2 * mtu - 1, 2 * mtu, 2 * mtu + 1, 3 * mtu, 3 * mtu + 5, 4 * mtu - 3};
 }
 
 }  // namespace wire

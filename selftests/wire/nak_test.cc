@@ -46,9 +46,9 @@ TEST_P(RcNak, RangeOutsideTheRegionIsARemoteAccessError) {
     ExpectRefused(roce::kNakRemoteAccess);
     Restart();
     const Operation first = range.length > mtu() ? Operation::kWriteFirst : Operation::kWriteOnly;
-    peer().Send(Write(first, PeerPsn(), Bytes(std::min(range.length, mtu()), 1),
-                      {ep().Va() + static_cast<uint64_t>(range.offset), ep().rkey(),
-                       range.length}));
+    peer().Send(
+        Write(first, PeerPsn(), Bytes(std::min(range.length, mtu()), 1),
+              {ep().Va() + static_cast<uint64_t>(range.offset), ep().rkey(), range.length}));
     ExpectRefused(roce::kNakRemoteAccess);
   }
 }
@@ -166,8 +166,8 @@ TEST_P(RcNak, WriteThatIsNotAsLongAsItsRethSaysIsAnInvalidRequest) {
   peer().Send(Write(kWriteOnly, PeerPsn(), Bytes(16, 1), Reth(kPlace, 15)));
   ExpectRefused(roce::kNakInvalidRequest);
   Restart();
-  peer().Send(WithoutAckReq(Write(kWriteFirst, PeerPsn(0), Bytes(mtu(), 1),
-                                  Reth(kPlace, mtu() + 8))));
+  peer().Send(
+      WithoutAckReq(Write(kWriteFirst, PeerPsn(0), Bytes(mtu(), 1), Reth(kPlace, mtu() + 8))));
   peer().Send(Request(kWriteLast, PeerPsn(1), Bytes(12, 1)));
   ExpectRefused(roce::kNakInvalidRequest, 1);
 }
@@ -176,8 +176,8 @@ TEST_P(RcNak, WriteNeverPassesTheLengthOfItsReth) {
   Start();
   ep().Fill(0xee);
   const uint32_t length = mtu() + 8;
-  peer().Send(WithoutAckReq(Write(Operation::kWriteFirst, PeerPsn(0), Bytes(mtu(), 1),
-                                  Reth(kPlace, length))));
+  peer().Send(WithoutAckReq(
+      Write(Operation::kWriteFirst, PeerPsn(0), Bytes(mtu(), 1), Reth(kPlace, length))));
   for (int i = 1; i < 4; ++i)
     peer().Send(WithoutAckReq(Request(Operation::kWriteMiddle, PeerPsn(i), Bytes(mtu(), 2))));
   ExpectRefused(roce::kNakInvalidRequest, 1);
@@ -259,8 +259,12 @@ TEST_P(RcNak, SequenceNakMakesTheRequesterGoBack) {
 TEST_P(RcNak, SequenceNakInsideAMessageResendsItsRest) {
   Start();
   ep().FillPattern(kPlace, 4 * mtu());
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE, .id = 1, .offset = kPlace, .length = 4 * mtu(),
-                 .remote_va = 0x5000, .rkey = 5});
+  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
+                 .id = 1,
+                 .offset = kPlace,
+                 .length = 4 * mtu(),
+                 .remote_va = 0x5000,
+                 .rkey = 5});
   const auto all = WriteMessage(DevPsn(), ep().Copy(kPlace, 4 * mtu()), mtu(), 0x5000, 5);
   ExpectMessage(all);
   peer().Send(Nak(DevPsn(2), 0, roce::kNakSequence));

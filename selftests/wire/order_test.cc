@@ -75,8 +75,8 @@ TEST_P(RcOrder, DuplicateReadIsReplayedFromTheMiddle) {
   peer().Send(ReadRequest(PeerPsn(0), Reth(kPlace, 4 * mtu())));
   for (int i = 0; i < 4; ++i) (void)peer().Expect();
   peer().Send(ReadRequest(PeerPsn(2), Reth(kPlace + 2 * mtu(), 2 * mtu())));
-  for (const Packet& want : ReadResponses(PeerPsn(2), ep().Copy(kPlace + 2 * mtu(), 2 * mtu()),
-                                          mtu(), 1)) {
+  for (const Packet& want :
+       ReadResponses(PeerPsn(2), ep().Copy(kPlace + 2 * mtu(), 2 * mtu()), mtu(), 1)) {
     const Packet got = peer().Expect();
     EXPECT_THAT(got, IsRequest(static_cast<Operation>(want.bth.opcode), want.bth.psn));
     EXPECT_EQ(got.payload, want.payload);
@@ -184,8 +184,12 @@ TEST_P(RcOrder, RequesterPsnWraps) {
   Start({.sq_psn = 0xffffff});
   ep().FillPattern(kPlace, 3 * mtu());
   ep().PostSend({.id = 1, .offset = kPlace, .length = 3 * mtu()});
-  ep().PostSend({.opcode = IBV_WR_RDMA_READ, .id = 2, .offset = 0, .length = 8,
-                 .remote_va = 0x1000, .rkey = 1});
+  ep().PostSend({.opcode = IBV_WR_RDMA_READ,
+                 .id = 2,
+                 .offset = 0,
+                 .length = 8,
+                 .remote_va = 0x1000,
+                 .rkey = 1});
   ExpectMessage(SendMessage(0xffffff, ep().Copy(kPlace, 3 * mtu()), mtu()));
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kReadRequest, 2u));
   peer().Send(Ack(0xffffff, 0));

@@ -94,7 +94,8 @@ bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {
 std::optional<roce::Packet> Peer::Receive(std::chrono::microseconds timeout) {
   const Clock::time_point deadline = Clock::now() + timeout;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now());
     const auto frame = socket_.Receive(std::max(left, std::chrono::microseconds(0)));
     if (!frame) return std::nullopt;
     if (pcap_) pcap_->Write(frame->bytes, frame->arrival.time_since_epoch());

@@ -13,8 +13,12 @@ class RcRead : public WireTest {
  protected:
   /// Posts a READ of @p length bytes to kPlace.
   void PostRead(uint64_t id, uint32_t length, size_t place = kPlace) {
-    ep().PostSend({.opcode = IBV_WR_RDMA_READ, .id = id, .offset = place, .length = length,
-                   .remote_va = kRemoteVa, .rkey = kRemoteKey});
+    ep().PostSend({.opcode = IBV_WR_RDMA_READ,
+                   .id = id,
+                   .offset = place,
+                   .length = length,
+                   .remote_va = kRemoteVa,
+                   .rkey = kRemoteKey});
   }
   /// The next packet asks for [skip, length) of the READ that began at @p psn.
   void ExpectReadRequest(uint32_t psn, uint32_t length, uint32_t skip = 0) {

@@ -70,8 +70,8 @@ TEST_P(RcRetry, TimeoutZeroWaitsForever) {
 TEST_P(RcRetry, RetransmissionIsTheSamePacket) {
   Start({.timeout = 13});
   ep().FillPattern(0, 600);
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = 600, .remote_va = 0x7000,
-                 .rkey = 7});
+  ep().PostSend(
+      {.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = 600, .remote_va = 0x7000, .rkey = 7});
   const Packet first = peer().Expect();
   const Packet again = peer().Expect();
   EXPECT_EQ(roce::EncodeTransport(first), roce::EncodeTransport(again));

@@ -44,8 +44,8 @@ TEST_P(Uc, ResponderPlacesWrites) {
   const Bytes data = Pattern(2 * mtu() + 7);
   Send(WriteMessage(PeerPsn(0), data, mtu(), ep().Va(kPlace), ep().rkey(), kUc));
   ep().PostRecv(1, 0, 0);
-  peer().Send(WithImm(
-      Write(Operation::kWriteOnlyImm, PeerPsn(3), Pattern(4), Reth(8, 4), kUc), 0x77));
+  peer().Send(
+      WithImm(Write(Operation::kWriteOnlyImm, PeerPsn(3), Pattern(4), Reth(8, 4), kUc), 0x77));
   EXPECT_EQ(ExpectReceived(1, 4, IBV_WC_RECV_RDMA_WITH_IMM).imm_data, htonl(0x77));
   ExpectPlaced(kPlace, data, 0xee);
   peer().ExpectNothing();
@@ -150,8 +150,13 @@ TEST_P(Uc, RequesterSegmentsAndCompletesAtOnce) {
 TEST_P(Uc, RequesterWrites) {
   StartUc();
   ep().FillPattern(kPlace, 2 * mtu());
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 3, .offset = kPlace,
-                 .length = 2 * mtu(), .imm = 0x99, .remote_va = 0x4000, .rkey = 4});
+  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                 .id = 3,
+                 .offset = kPlace,
+                 .length = 2 * mtu(),
+                 .imm = 0x99,
+                 .remote_va = 0x4000,
+                 .rkey = 4});
   const Packet first = peer().Expect();
   EXPECT_EQ(first.bth.opcode, roce::MakeOpcode(kUc, Operation::kWriteFirst));
   ASSERT_TRUE(first.reth);

@@ -56,6 +56,7 @@ Config Config::FromEnvironment() {
   config.peer_dev = FromEnv("SRN_PEER_NETDEV", config.peer_dev);
   config.pcap_dir = FromEnv("SRN_WIRE_PCAP", "");
   config.time_scale = std::max(1.0, std::atof(FromEnv("SRN_TIME_SCALE", "1").c_str()));
+  config.fuzz_packets = std::atoi(FromEnv("SRN_WIRE_FUZZ", "20000").c_str());
   config.lax = FromEnv("SRN_WIRE_LAX", "0") != "0";
   return config;
 }

@@ -32,6 +32,7 @@ struct Config {
   std::string peer_dev = "v1";  ///< SRN_PEER_NETDEV
   std::string pcap_dir;         ///< SRN_WIRE_PCAP: a pcap file per test goes there
   double time_scale = 1;        ///< SRN_TIME_SCALE: patience on slow machines
+  int fuzz_packets = 20000;     ///< SRN_WIRE_FUZZ
   bool lax = false;             ///< SRN_WIRE_LAX: accept what other devices do (MigReq 0, IPv4 id)
 
   static Config FromEnvironment();

@@ -78,8 +78,7 @@ TEST_P(RcWrite, ZeroLengthNeedsNoKey) {
 }
 
 void RcWrite::ExpectRequestAndAcknowledge(const SendWr& wr, uint32_t psn, uint32_t msn) {
-  auto expected =
-      WriteMessage(psn, ep().Copy(wr.offset, wr.length), mtu(), wr.remote_va, wr.rkey);
+  auto expected = WriteMessage(psn, ep().Copy(wr.offset, wr.length), mtu(), wr.remote_va, wr.rkey);
   if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
     Packet& last = expected.back();
     last.bth.opcode = static_cast<uint8_t>(expected.size() == 1 ? Operation::kWriteOnlyImm
@@ -97,8 +96,12 @@ TEST_P(RcWrite, RequesterSegmentsEveryLength) {
   for (const uint32_t length : LengthsAround(mtu())) {
     SCOPED_TRACE("length " + std::to_string(length));
     ep().FillPattern(kPlace, length);
-    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE, .id = length, .offset = kPlace,
-                       .length = length, .remote_va = 0x123456789abcdef1, .rkey = 0x600df00d};
+    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE,
+                       .id = length,
+                       .offset = kPlace,
+                       .length = length,
+                       .remote_va = 0x123456789abcdef1,
+                       .rkey = 0x600df00d};
     ep().PostSend(wr);
     ExpectRequestAndAcknowledge(wr, psn, ++msn);
     psn = roce::PsnAdd(psn, roce::PsnCount(length, mtu()));
@@ -111,8 +114,12 @@ TEST_P(RcWrite, RequesterCarriesImmediateInTheLastPacket) {
   for (const uint32_t length : {0u, 16u, 2 * mtu() + 16}) {
     SCOPED_TRACE("length " + std::to_string(length));
     ep().FillPattern(kPlace, length);
-    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .offset = kPlace, .length = length,
-                       .imm = kImm, .remote_va = 0x1000, .rkey = 0x11};
+    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                       .offset = kPlace,
+                       .length = length,
+                       .imm = kImm,
+                       .remote_va = 0x1000,
+                       .rkey = 0x11};
     ep().PostSend(wr);
     ExpectRequestAndAcknowledge(wr, psn, ++msn);
     psn = roce::PsnAdd(psn, roce::PsnCount(length, mtu()));

@@ -129,6 +129,7 @@ class CompletionRing {
   template <typename Gone>
   void Forget(Gone gone) {
     uint32_t to = prod_ = LoadAcquire(*prod_word_);
+    if (prod_ - cons_ - 1 > mask_) return;  // none, or more than there can be
     for (uint32_t from = prod_; from != cons_;) {
       const Entry& entry = slots_[--from & mask_];
       if (!gone(entry)) slots_[--to & mask_] = entry;

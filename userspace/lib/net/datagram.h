@@ -31,11 +31,11 @@ enum class UdpChecksum {
 struct Datagram {
   MacAddress mac_src, mac_dst;
   IpAddress src, dst;
-  uint8_t tos = 0;           ///< IPv4 TOS or IPv6 traffic class
-  uint8_t ttl = 64;          ///< IPv4 TTL or IPv6 hop limit
-  uint16_t ip_id = 0;        ///< IPv4
-  bool dont_fragment = true; ///< IPv4
-  uint32_t flow_label = 0;   ///< IPv6
+  uint8_t tos = 0;            ///< IPv4 TOS or IPv6 traffic class
+  uint8_t ttl = 64;           ///< IPv4 TTL or IPv6 hop limit
+  uint16_t ip_id = 0;         ///< IPv4
+  bool dont_fragment = true;  ///< IPv4
+  uint32_t flow_label = 0;    ///< IPv6
   uint16_t sport = 0, dport = 0;
   UdpChecksum udp_checksum = UdpChecksum::kZero;
   std::optional<uint16_t> ip_length;   ///< overrides total length (IPv4) or payload length (IPv6)
@@ -54,11 +54,11 @@ Bytes BuildFrame(const Datagram& datagram);
 
 /// What ParseFrame() found out.
 struct ParsedDatagram {
-  Datagram datagram;         ///< payload is cut to the UDP length
+  Datagram datagram;  ///< payload is cut to the UDP length
   bool ip_checksum_ok = true;
   bool udp_checksum_ok = true;  ///< true for a field of 0
   uint16_t udp_checksum_field = 0;
-  size_t trailing = 0;       ///< bytes of the frame behind the IP packet
+  size_t trailing = 0;  ///< bytes of the frame behind the IP packet
 };
 
 /// Parses Ethernet + IP + UDP. nullopt if it is not a whole UDP datagram

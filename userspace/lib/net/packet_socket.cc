@@ -28,22 +28,22 @@ std::array<sock_filter, 16> UdpPortFilter(uint16_t port) {
                        static_cast<uint8_t>(no - at - 1), value};
   };
   return {{
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},               // 0 ethertype
+      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},  // 0 ethertype
       jump(1, ETH_P_IPV6, 9, 2),
       jump(2, ETH_P_IP, 3, kReject),
-      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 23},               // 3 IPv4 protocol
+      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 23},  // 3 IPv4 protocol
       jump(4, 17, 5, kReject),
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 20},               // 5 fragment word
+      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 20},  // 5 fragment word
       {BPF_JMP | BPF_JSET | BPF_K, kReject - 7, 0, 0x3fff},
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 36},               // 7 destination port
+      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 36},  // 7 destination port
       jump(8, port, kAccept, kReject),
-      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 20},               // 9 IPv6 next header
+      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 20},  // 9 IPv6 next header
       jump(10, 17, 11, kReject),
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 56},               // 11 destination port
+      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 56},  // 11 destination port
       jump(12, port, kAccept, kReject),
-      {BPF_RET | BPF_K, 0, 0, 0},                         // 13 unused
-      {BPF_RET | BPF_K, 0, 0, kLargestFrame},             // 14 accept
-      {BPF_RET | BPF_K, 0, 0, 0},                         // 15 reject
+      {BPF_RET | BPF_K, 0, 0, 0},              // 13 unused
+      {BPF_RET | BPF_K, 0, 0, kLargestFrame},  // 14 accept
+      {BPF_RET | BPF_K, 0, 0, 0},              // 15 reject
   }};
 }
 

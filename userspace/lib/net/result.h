@@ -20,8 +20,8 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}           // NOLINT: implicit on purpose
-  Result(Error error) : state_(std::move(error)) {}       // NOLINT: implicit on purpose
+  Result(T value) : state_(std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT: implicit on purpose
 
   explicit operator bool() const { return std::holds_alternative<T>(state_); }
 

@@ -22,9 +22,9 @@ void MaskIpv4(std::vector<uint8_t>& bytes) {
 }
 
 void MaskIpv6(std::vector<uint8_t>& bytes) {
-  bytes[0] |= 0x0f;    // traffic class, upper half
-  Mask(bytes, 1, 3);   // traffic class, lower half, and flow label
-  Mask(bytes, 7, 1);   // hop limit
+  bytes[0] |= 0x0f;   // traffic class, upper half
+  Mask(bytes, 1, 3);  // traffic class, lower half, and flow label
+  Mask(bytes, 7, 1);  // hop limit
 }
 
 }  // namespace

@@ -38,9 +38,7 @@ TEST(Crc32, OfTheDigitsOneToNine) {
   EXPECT_EQ(~Crc32(~0u, data), 0xcbf43926u);
 }
 
-TEST(Crc32, SeedAfterTheMissingLrh) {
-  EXPECT_EQ(Crc32(~0u, Bytes(8, 0xff)), 0xdebb20e3u);
-}
+TEST(Crc32, SeedAfterTheMissingLrh) { EXPECT_EQ(Crc32(~0u, Bytes(8, 0xff)), 0xdebb20e3u); }
 
 // scapy, test/contrib/roce.uts, "an example UC packet".
 TEST(Icrc, OfAPublishedUcSend) {

@@ -90,13 +90,18 @@ constexpr std::array<OpcodeInfo, 256> MakeTable() {
     for (const Row& row : kRows) {
       if (!Carries(service, row.operation)) continue;
       OpcodeInfo& info = table[MakeOpcode(service, row.operation)];
-      info = {true, service, row.operation,
+      info = {true,
+              service,
+              row.operation,
               static_cast<uint16_t>(row.headers | ServiceHeaders(service, row.is_response)),
-              row.position, row.payload, row.is_response};
+              row.position,
+              row.payload,
+              row.is_response};
     }
   }
-  table[kOpcodeCnp] = {true, Service::kCnp, Operation::kSendMiddle, 0, Position::kOnly,
-                       PayloadRule::kSixteen, false};
+  table[kOpcodeCnp] = {true, Service::kCnp,   Operation::kSendMiddle,
+                       0,    Position::kOnly, PayloadRule::kSixteen,
+                       false};
   return table;
 }
 

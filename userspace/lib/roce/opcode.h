@@ -42,8 +42,7 @@ enum class Operation : uint8_t {
 };
 
 constexpr uint8_t MakeOpcode(Service service, Operation operation) {
-  return static_cast<uint8_t>(static_cast<uint8_t>(service) << 5 |
-                              static_cast<uint8_t>(operation));
+  return static_cast<uint8_t>(static_cast<uint8_t>(service) << 5 | static_cast<uint8_t>(operation));
 }
 
 inline constexpr uint8_t kOpcodeCnp = 0x81;
@@ -66,12 +65,12 @@ enum class Position : uint8_t { kFirst, kMiddle, kLast, kOnly };
 
 /// How many payload bytes an opcode carries.
 enum class PayloadRule : uint8_t {
-  kNone,    ///< none
-  kFull,    ///< exactly the path MTU
-  kSome,    ///< 1 to the path MTU
-  kAny,     ///< 0 to the path MTU
-  kEight,   ///< 8 (atomic write)
-  kSixteen, ///< 16 reserved bytes (CNP)
+  kNone,     ///< none
+  kFull,     ///< exactly the path MTU
+  kSome,     ///< 1 to the path MTU
+  kAny,      ///< 0 to the path MTU
+  kEight,    ///< 8 (atomic write)
+  kSixteen,  ///< 16 reserved bytes (CNP)
 };
 
 struct OpcodeInfo {

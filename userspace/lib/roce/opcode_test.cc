@@ -26,17 +26,17 @@ TEST(Opcode, ReservedOnesAreInvalid) {
 
 TEST(Opcode, HeaderSizes) {
   auto size = [](uint8_t opcode) { return HeadersSize(GetOpcode(opcode).headers); };
-  EXPECT_EQ(size(0x04), 12u);            // SEND_ONLY
-  EXPECT_EQ(size(0x0b), 12u + 16 + 4);   // WRITE_ONLY_IMM
-  EXPECT_EQ(size(0x0c), 12u + 16);       // READ_REQUEST
-  EXPECT_EQ(size(0x0e), 12u);            // READ_RESPONSE_MIDDLE has no AETH
-  EXPECT_EQ(size(0x12), 12u + 4 + 8);    // ATOMIC_ACKNOWLEDGE
-  EXPECT_EQ(size(0x13), 12u + 28);       // COMPARE_SWAP
-  EXPECT_EQ(size(0x17), 12u + 4);        // SEND_ONLY_INVALIDATE
-  EXPECT_EQ(size(0x1c), 12u + 4 + 16);   // FLUSH
-  EXPECT_EQ(size(0x65), 12u + 8 + 4);    // UD SEND_ONLY_IMM
-  EXPECT_EQ(size(0x44), 12u + 4 + 8);    // RD SEND_ONLY
-  EXPECT_EQ(size(0xa4), 12u + 4);        // XRC SEND_ONLY
+  EXPECT_EQ(size(0x04), 12u);           // SEND_ONLY
+  EXPECT_EQ(size(0x0b), 12u + 16 + 4);  // WRITE_ONLY_IMM
+  EXPECT_EQ(size(0x0c), 12u + 16);      // READ_REQUEST
+  EXPECT_EQ(size(0x0e), 12u);           // READ_RESPONSE_MIDDLE has no AETH
+  EXPECT_EQ(size(0x12), 12u + 4 + 8);   // ATOMIC_ACKNOWLEDGE
+  EXPECT_EQ(size(0x13), 12u + 28);      // COMPARE_SWAP
+  EXPECT_EQ(size(0x17), 12u + 4);       // SEND_ONLY_INVALIDATE
+  EXPECT_EQ(size(0x1c), 12u + 4 + 16);  // FLUSH
+  EXPECT_EQ(size(0x65), 12u + 8 + 4);   // UD SEND_ONLY_IMM
+  EXPECT_EQ(size(0x44), 12u + 4 + 8);   // RD SEND_ONLY
+  EXPECT_EQ(size(0xa4), 12u + 4);       // XRC SEND_ONLY
 }
 
 TEST(Opcode, PayloadRules) {

@@ -139,8 +139,8 @@ void ReadExtensions(Reader& r, uint16_t headers, Packet& p) {
 }
 
 uint32_t ReadLe32(std::span<const uint8_t> in) {
-  return static_cast<uint32_t>(in[0] | in[1] << 8 | in[2] << 16) |
-         static_cast<uint32_t>(in[3]) << 24;
+  return static_cast<uint32_t>(in[0] | in[1] << 8 | in[2] << 16) | static_cast<uint32_t>(in[3])
+                                                                       << 24;
 }
 
 }  // namespace

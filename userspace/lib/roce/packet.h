@@ -77,7 +77,7 @@ struct Packet {
   std::optional<Reth> reth;
   std::optional<AtomicEth> atomic;
   std::optional<Aeth> aeth;
-  std::optional<uint64_t> atomic_ack;       ///< the value before the atomic
+  std::optional<uint64_t> atomic_ack;  ///< the value before the atomic
   std::optional<uint32_t> imm;
   std::optional<uint32_t> invalidate_rkey;  ///< IETH
   Bytes payload;
@@ -89,10 +89,10 @@ struct Packet {
 
 enum class Fault {
   kNone,
-  kShort,          ///< shorter than BTH and ICRC
-  kOpcode,         ///< reserved or unknown opcode
-  kShortHeaders,   ///< shorter than the headers the opcode names
-  kPad,            ///< more pad than payload, or the sum is not a multiple of four
+  kShort,         ///< shorter than BTH and ICRC
+  kOpcode,        ///< reserved or unknown opcode
+  kShortHeaders,  ///< shorter than the headers the opcode names
+  kPad,           ///< more pad than payload, or the sum is not a multiple of four
   kIcrc,
 };
 

@@ -26,8 +26,14 @@ net::Datagram Envelope() {
 // A packet with every header that its opcode names, each field different.
 Packet Filled(uint8_t opcode) {
   Packet p;
-  p.bth = {.opcode = opcode, .solicited = true, .mig_req = false, .pkey = 0x8001, .fecn = true,
-           .dqpn = 0x123456, .ack_req = true, .psn = 0xabcdef};
+  p.bth = {.opcode = opcode,
+           .solicited = true,
+           .mig_req = false,
+           .pkey = 0x8001,
+           .fecn = true,
+           .dqpn = 0x123456,
+           .ack_req = true,
+           .psn = 0xabcdef};
   const uint16_t headers = p.info().headers;
   if (headers & kHasRdeth) p.rdeth = Rdeth{0x111213};
   if (headers & kHasXrceth) p.xrceth = Xrceth{0x212223};
@@ -80,9 +86,8 @@ TEST(Packet, PadAndImmediateOnTheWire) {
   p.bth = {.opcode = 0x05, .solicited = true, .dqpn = 1, .psn = 2};
   p.imm = 0x01020304;
   p.payload = {0xaa};
-  EXPECT_THAT(EncodeTransport(p),
-              ElementsAre(0x05, 0xf0, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3, 4, 0xaa, 0, 0,
-                          0));
+  EXPECT_THAT(EncodeTransport(p), ElementsAre(0x05, 0xf0, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2,
+                                              3, 4, 0xaa, 0, 0, 0));
 }
 
 TEST(Packet, AtomicHasSwapBeforeCompare) {

@@ -18,8 +18,7 @@ std::byte PatternAt(uint32_t seed, size_t position) {
 }  // namespace
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
@@ -32,8 +31,7 @@ Buffer::~Buffer() {
 }
 
 Result<Buffer> Buffer::Map(size_t size, int prot, int flags) {
-  void* p =
-      mmap(nullptr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  void* p = mmap(nullptr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
   if (p == MAP_FAILED) return Error{errno};
   return Buffer(static_cast<std::byte*>(p), size);

@@ -29,16 +29,13 @@ class Buffer {
   ~Buffer();
 
   /// @param flags added to MAP_PRIVATE | MAP_ANONYMOUS (MAP_HUGETLB, ...).
-  static Result<Buffer> Map(size_t size, int prot = PROT_READ | PROT_WRITE,
-                            int flags = 0);
+  static Result<Buffer> Map(size_t size, int prot = PROT_READ | PROT_WRITE, int flags = 0);
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
   uint64_t addr() const { return reinterpret_cast<uint64_t>(data_); }
   Bytes bytes() const { return {data_, size_}; }
-  Bytes Slice(size_t offset, size_t length) const {
-    return bytes().subspan(offset, length);
-  }
+  Bytes Slice(size_t offset, size_t length) const { return bytes().subspan(offset, length); }
 
  private:
   Buffer(std::byte* data, size_t size) : data_(data), size_(size) {}

@@ -16,8 +16,7 @@ Status Apply(const Qp& qp, const Transition& transition) {
 
 }  // namespace
 
-ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote,
-                   const WireOptions& options) {
+ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& options) {
   ibv_ah_attr attr = {};
 
   attr.is_global = 1;
@@ -29,8 +28,7 @@ ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote,
   return attr;
 }
 
-Transition ToInit(ibv_qp_type type, const Port& local,
-                  const WireOptions& options) {
+Transition ToInit(ibv_qp_type type, const Port& local, const WireOptions& options) {
   Transition t;
 
   t.attr.qp_state = IBV_QPS_INIT;
@@ -43,9 +41,8 @@ Transition ToInit(ibv_qp_type type, const Port& local,
   return t;
 }
 
-Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote,
-                 uint32_t dest_qpn, uint32_t rq_psn,
-                 const WireOptions& options) {
+Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
+                 uint32_t rq_psn, const WireOptions& options) {
   Transition t;
 
   t.attr.qp_state = IBV_QPS_RTR;
@@ -53,8 +50,7 @@ Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote,
   t.attr.path_mtu = options.mtu ? options.mtu : local.active_mtu;
   t.attr.dest_qp_num = dest_qpn;
   t.attr.rq_psn = rq_psn;
-  t.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-           IBV_QP_RQ_PSN;
+  t.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
   if (type == IBV_QPT_RC) {
     t.attr.max_dest_rd_atomic = options.rd_atomic;
     t.attr.min_rnr_timer = options.min_rnr_timer;
@@ -74,20 +70,17 @@ Transition ToRts(ibv_qp_type type, uint32_t sq_psn, const WireOptions& options) 
     t.attr.retry_cnt = options.retry_cnt;
     t.attr.rnr_retry = options.rnr_retry;
     t.attr.max_rd_atomic = options.rd_atomic;
-    t.mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-              IBV_QP_MAX_QP_RD_ATOMIC;
+    t.mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
   }
   return t;
 }
 
-Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote,
-                 uint32_t dest_qpn, uint32_t rq_psn, uint32_t sq_psn,
-                 const WireOptions& options) {
+Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
+                 uint32_t rq_psn, uint32_t sq_psn, const WireOptions& options) {
   const ibv_qp_type type = qp->qp_type;
 
   Status status = Apply(qp, ToInit(type, local, options));
-  if (status.ok())
-    status = Apply(qp, ToRtr(type, local, remote, dest_qpn, rq_psn, options));
+  if (status.ok()) status = Apply(qp, ToRtr(type, local, remote, dest_qpn, rq_psn, options));
   if (status.ok()) status = Apply(qp, ToRts(type, sq_psn, options));
   return status;
 }
@@ -96,16 +89,13 @@ Status Connect(const Qp& a, const Port& port_a, const Qp& b, const Port& port_b,
                WireOptions options) {
   options.mtu = AgreedMtu(port_a, port_b, options);
 
-  Status status = ConnectTo(a, port_a, port_b.gid, b.num(), options.psn_b,
-                            options.psn_a, options);
+  Status status = ConnectTo(a, port_a, port_b.gid, b.num(), options.psn_b, options.psn_a, options);
   if (status.ok())
-    status = ConnectTo(b, port_b, port_a.gid, a.num(), options.psn_a,
-                       options.psn_b, options);
+    status = ConnectTo(b, port_b, port_a.gid, a.num(), options.psn_a, options.psn_b, options);
   return status;
 }
 
-Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey,
-                 uint32_t sq_psn) {
+Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey, uint32_t sq_psn) {
   Transition init;
 
   init.attr.qp_state = IBV_QPS_INIT;

@@ -15,8 +15,8 @@ struct WireOptions {
   /// 0: the smaller active MTU of the two ports.
   ibv_mtu mtu = ibv_mtu(0);
   /// Rights that the peer has through the QP.
-  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-               IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+               IBV_ACCESS_REMOTE_ATOMIC;
   uint8_t timeout = 15;  // 4.096 us * 2^15 = 134 ms
   uint8_t retry_cnt = 7;
   uint8_t rnr_retry = 7;       // for ever
@@ -35,14 +35,12 @@ struct Transition {
 };
 
 /// The way from @p local to the GID of @p remote.
-ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote,
-                   const WireOptions& options = {});
+ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& options = {});
 
 /// RC and UC. @p access and all below as in WireOptions.
-Transition ToInit(ibv_qp_type type, const Port& local,
-                  const WireOptions& options = {});
-Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote,
-                 uint32_t dest_qpn, uint32_t rq_psn, const WireOptions& options);
+Transition ToInit(ibv_qp_type type, const Port& local, const WireOptions& options = {});
+Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
+                 uint32_t rq_psn, const WireOptions& options);
 Transition ToRts(ibv_qp_type type, uint32_t sq_psn, const WireOptions& options);
 
 /// Takes both QPs from RESET to RTS, connected with each other.
@@ -50,13 +48,11 @@ Status Connect(const Qp& a, const Port& port_a, const Qp& b, const Port& port_b,
                WireOptions options = {});
 
 /// Takes one QP to RTS towards any QP number, existing or not.
-Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote,
-                 uint32_t dest_qpn, uint32_t rq_psn, uint32_t sq_psn,
-                 const WireOptions& options);
+Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
+                 uint32_t rq_psn, uint32_t sq_psn, const WireOptions& options);
 
 /// Takes a UD QP from RESET to RTS.
-Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey,
-                 uint32_t sq_psn = 0);
+Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey, uint32_t sq_psn = 0);
 
 /// 256 to 4096.
 inline int MtuBytes(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }

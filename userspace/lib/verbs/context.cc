@@ -16,9 +16,7 @@ bool IsV4Mapped(const ibv_gid& gid) {
   return std::equal(std::begin(kPrefix), std::end(kPrefix), gid.raw);
 }
 
-bool IsLinkLocal(const ibv_gid& gid) {
-  return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
-}
+bool IsLinkLocal(const ibv_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
 
 }  // namespace
 
@@ -84,11 +82,9 @@ Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
 
   const ibv_gid_entry* best = nullptr;
   for (const ibv_gid_entry& entry : table) {
-    if (entry.port_num != port || entry.gid_type != IBV_GID_TYPE_ROCE_V2)
-      continue;
+    if (entry.port_num != port || entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
     if (IsV4Mapped(entry.gid) != (ip == Ip::kV4)) continue;
-    if (!best || (IsLinkLocal(best->gid) && !IsLinkLocal(entry.gid)))
-      best = &entry;
+    if (!best || (IsLinkLocal(best->gid) && !IsLinkLocal(entry.gid))) best = &entry;
   }
   if (!best) return Error{ENOENT};
   return Port{.num = port,

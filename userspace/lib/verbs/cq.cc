@@ -17,8 +17,7 @@ Result<Cq> Cq::Create(const Context& context, int entries, Options options) {
   ibv_comp_channel* channel = options.channel ? options.channel->get() : nullptr;
 
   errno = 0;
-  return Adopt<Cq>(ibv_create_cq(context.get(), entries, options.context,
-                                 channel, options.vector));
+  return Adopt<Cq>(ibv_create_cq(context.get(), entries, options.context, channel, options.vector));
 }
 
 Result<Cq> Cq::Create(const Context& context, int entries) {
@@ -32,9 +31,7 @@ std::optional<ibv_wc> Cq::Poll() const {
   return wc;
 }
 
-int Cq::PollRaw(ibv_wc* wc, int count) const {
-  return ibv_poll_cq(get(), count, wc);
-}
+int Cq::PollRaw(ibv_wc* wc, int count) const { return ibv_poll_cq(get(), count, wc); }
 
 Result<ibv_wc> Cq::Wait(Timeout timeout) const {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -66,8 +63,6 @@ Status Cq::Arm(bool solicited_only) const {
   return Status::FromReturn(ibv_req_notify_cq(get(), solicited_only));
 }
 
-Status Cq::Resize(int entries) const {
-  return Status::FromReturn(ibv_resize_cq(get(), entries));
-}
+Status Cq::Resize(int entries) const { return Status::FromReturn(ibv_resize_cq(get(), entries)); }
 
 }  // namespace verbs

@@ -14,8 +14,7 @@ Result<Mr> Mr::Register(const Pd& pd, Bytes bytes, int access) {
 
 Result<Mr> Mr::RegisterAt(const Pd& pd, Bytes bytes, uint64_t iova, int access) {
   errno = 0;
-  ibv_mr* raw =
-      ibv_reg_mr_iova(pd.get(), bytes.data(), bytes.size(), iova, access);
+  ibv_mr* raw = ibv_reg_mr_iova(pd.get(), bytes.data(), bytes.size(), iova, access);
   Result<Mr> mr = Adopt<Mr>(raw);
 
   if (mr.ok()) mr->iova_ = iova;
@@ -23,8 +22,7 @@ Result<Mr> Mr::RegisterAt(const Pd& pd, Bytes bytes, uint64_t iova, int access) 
 }
 
 int Mr::Reregister(int flags, ibv_pd* pd, Bytes bytes, int access) {
-  int rc =
-      ibv_rereg_mr(get(), flags, pd, bytes.data(), bytes.size(), access);
+  int rc = ibv_rereg_mr(get(), flags, pd, bytes.data(), bytes.size(), access);
 
   if (rc == 0 && (flags & IBV_REREG_MR_CHANGE_TRANSLATION))
     iova_ = reinterpret_cast<uint64_t>(bytes.data());
@@ -32,9 +30,7 @@ int Mr::Reregister(int flags, ibv_pd* pd, Bytes bytes, int access) {
 }
 
 ibv_sge Mr::Slice(size_t offset, size_t length) const {
-  return {.addr = iova_ + offset,
-          .length = static_cast<uint32_t>(length),
-          .lkey = get()->lkey};
+  return {.addr = iova_ + offset, .length = static_cast<uint32_t>(length), .lkey = get()->lkey};
 }
 
 Remote Mr::At(size_t offset) const { return {iova_ + offset, get()->rkey}; }

@@ -13,9 +13,9 @@
 namespace verbs {
 
 /// Every right that a plain memory region can have.
-inline constexpr int kAllAccess =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+inline constexpr int kAllAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                  IBV_ACCESS_MW_BIND;
 
 /// What a peer needs to reach memory.
 struct Remote {
@@ -31,8 +31,7 @@ class Mr : public Handle<ibv_mr> {
 
   static Result<Mr> Register(const Pd& pd, Bytes bytes, int access = kAllAccess);
   /// The region is addressed from @p iova on, locally and remotely.
-  static Result<Mr> RegisterAt(const Pd& pd, Bytes bytes, uint64_t iova,
-                               int access = kAllAccess);
+  static Result<Mr> RegisterAt(const Pd& pd, Bytes bytes, uint64_t iova, int access = kAllAccess);
 
   /// The errno or the IBV_REREG_MR_ERR_* code (negated there) of the call.
   int Reregister(int flags, ibv_pd* pd, Bytes bytes, int access);

@@ -5,8 +5,7 @@
 
 namespace verbs {
 
-Result<Qp> Qp::Create(const Pd& pd, const Cq& send_cq, const Cq& recv_cq,
-                      const Options& options) {
+Result<Qp> Qp::Create(const Pd& pd, const Cq& send_cq, const Cq& recv_cq, const Options& options) {
   ibv_qp_init_attr_ex init = {};
 
   init.qp_context = options.context;
@@ -47,8 +46,8 @@ Status Qp::ModifyState(ibv_qp_state state) const {
 Result<QpState> Qp::Query() const {
   QpState state = {};
   // The mask is a hint; every bit is asked for.
-  Status status = Status::FromReturn(
-      ibv_query_qp(get(), &state.attr, IBV_QP_DEST_QPN * 2 - 1, &state.init));
+  Status status =
+      Status::FromReturn(ibv_query_qp(get(), &state.attr, IBV_QP_DEST_QPN * 2 - 1, &state.init));
 
   if (!status.ok()) return Error{status.error()};
   return state;
@@ -64,11 +63,9 @@ Status Qp::Post(SendWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Qp::Post(std::span<SendWr> list, size_t* posted) const {
   ibv_send_wr* bad = nullptr;
-  Status status =
-      Status::FromReturn(ibv_post_send(get(), Chain<ibv_send_wr>(list), &bad));
+  Status status = Status::FromReturn(ibv_post_send(get(), Chain<ibv_send_wr>(list), &bad));
 
-  if (posted)
-    *posted = CountBefore<ibv_send_wr>(list, status.ok() ? nullptr : bad);
+  if (posted) *posted = CountBefore<ibv_send_wr>(list, status.ok() ? nullptr : bad);
   return status;
 }
 
@@ -76,11 +73,9 @@ Status Qp::Post(RecvWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Qp::Post(std::span<RecvWr> list, size_t* posted) const {
   ibv_recv_wr* bad = nullptr;
-  Status status =
-      Status::FromReturn(ibv_post_recv(get(), Chain<ibv_recv_wr>(list), &bad));
+  Status status = Status::FromReturn(ibv_post_recv(get(), Chain<ibv_recv_wr>(list), &bad));
 
-  if (posted)
-    *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
+  if (posted) *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
   return status;
 }
 

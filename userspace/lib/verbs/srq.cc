@@ -18,8 +18,7 @@ Status Srq::Post(RecvWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Srq::Post(std::span<RecvWr> list, size_t* posted) const {
   ibv_recv_wr* bad = nullptr;
-  Status status =
-      Status::FromReturn(ibv_post_srq_recv(get(), Chain<ibv_recv_wr>(list), &bad));
+  Status status = Status::FromReturn(ibv_post_srq_recv(get(), Chain<ibv_recv_wr>(list), &bad));
 
   if (posted) *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
   return status;

@@ -7,8 +7,7 @@
 
 namespace verbs {
 
-SendWr::SendWr(uint64_t wr_id, ibv_wr_opcode opcode, Sges sges)
-    : sges_(std::move(sges)) {
+SendWr::SendWr(uint64_t wr_id, ibv_wr_opcode opcode, Sges sges) : sges_(std::move(sges)) {
   wr_.wr_id = wr_id;
   wr_.opcode = opcode;
   wr_.send_flags = IBV_SEND_SIGNALED;
@@ -32,25 +31,20 @@ SendWr SendWr::Read(uint64_t wr_id, Sges sges, Remote remote) {
   return wr;
 }
 
-SendWr SendWr::CompareSwap(uint64_t wr_id, ibv_sge sge, Remote remote,
-                           uint64_t compare, uint64_t swap) {
+SendWr SendWr::CompareSwap(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t compare,
+                           uint64_t swap) {
   SendWr wr(wr_id, IBV_WR_ATOMIC_CMP_AND_SWP, {sge});
 
-  wr.wr_.wr.atomic = {.remote_addr = remote.addr,
-                      .compare_add = compare,
-                      .swap = swap,
-                      .rkey = remote.rkey};
+  wr.wr_.wr.atomic = {
+      .remote_addr = remote.addr, .compare_add = compare, .swap = swap, .rkey = remote.rkey};
   return wr;
 }
 
-SendWr SendWr::FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote,
-                        uint64_t add) {
+SendWr SendWr::FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t add) {
   SendWr wr(wr_id, IBV_WR_ATOMIC_FETCH_AND_ADD, {sge});
 
-  wr.wr_.wr.atomic = {.remote_addr = remote.addr,
-                      .compare_add = add,
-                      .swap = 0,
-                      .rkey = remote.rkey};
+  wr.wr_.wr.atomic = {
+      .remote_addr = remote.addr, .compare_add = add, .swap = 0, .rkey = remote.rkey};
   return wr;
 }
 
@@ -61,8 +55,7 @@ SendWr SendWr::LocalInvalidate(uint64_t wr_id, uint32_t rkey) {
   return wr;
 }
 
-SendWr SendWr::BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey,
-                      const ibv_mw_bind_info& info) {
+SendWr SendWr::BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey, const ibv_mw_bind_info& info) {
   SendWr wr(wr_id, IBV_WR_BIND_MW);
 
   wr.wr_.bind_mw.mw = mw;
@@ -72,8 +65,7 @@ SendWr SendWr::BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey,
 }
 
 SendWr& SendWr::Imm(uint32_t imm) {
-  wr_.opcode = wr_.opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM
-                                         : IBV_WR_RDMA_WRITE_WITH_IMM;
+  wr_.opcode = wr_.opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM : IBV_WR_RDMA_WRITE_WITH_IMM;
   wr_.imm_data = htonl(imm);
   return *this;
 }
@@ -105,8 +97,7 @@ ibv_send_wr* SendWr::raw() {
   return &wr_;
 }
 
-RecvWr::RecvWr(uint64_t wr_id, std::vector<ibv_sge> sges)
-    : sges_(std::move(sges)) {
+RecvWr::RecvWr(uint64_t wr_id, std::vector<ibv_sge> sges) : sges_(std::move(sges)) {
   wr_.wr_id = wr_id;
 }
 

@@ -22,18 +22,14 @@ class SendWr {
   static SendWr Send(uint64_t wr_id, Sges sges);
   static SendWr Write(uint64_t wr_id, Sges sges, Remote remote);
   static SendWr Read(uint64_t wr_id, Sges sges, Remote remote);
-  static SendWr CompareSwap(uint64_t wr_id, ibv_sge sge, Remote remote,
-                            uint64_t compare, uint64_t swap);
-  static SendWr FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote,
-                         uint64_t add);
+  static SendWr CompareSwap(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t compare,
+                            uint64_t swap);
+  static SendWr FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t add);
   static SendWr LocalInvalidate(uint64_t wr_id, uint32_t rkey);
-  static SendWr BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey,
-                       const ibv_mw_bind_info& info);
+  static SendWr BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey, const ibv_mw_bind_info& info);
 
   /// One element instead of a list.
-  static SendWr Send(uint64_t wr_id, ibv_sge sge) {
-    return Send(wr_id, Sges{sge});
-  }
+  static SendWr Send(uint64_t wr_id, ibv_sge sge) { return Send(wr_id, Sges{sge}); }
   static SendWr Write(uint64_t wr_id, ibv_sge sge, Remote remote) {
     return Write(wr_id, Sges{sge}, remote);
   }

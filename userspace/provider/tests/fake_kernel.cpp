@@ -124,7 +124,12 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
 
   if (srn::test::current != nullptr && fd == FakeKernel::Get().doorbell_fd() &&
       request == SRN_IOC_DOORBELL) {
-    FakeKernel::Get().doorbells.push_back(argument);
+    FakeKernel& kernel = FakeKernel::Get();
+    if (kernel.on_doorbell) {
+      kernel.on_doorbell();
+    } else {
+      kernel.doorbells.push_back(argument);
+    }
     return 0;
   }
   return static_cast<int>(syscall(SYS_ioctl, fd, request, argument));

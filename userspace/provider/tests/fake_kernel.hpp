@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -83,8 +84,9 @@ class FakeKernel {
   std::map<const ibv_qp*, KernelQp> qps;
   std::map<const ibv_cq*, KernelCq> cqs;
   std::map<const ibv_srq*, KernelSrq> srqs;
-  std::vector<uint64_t> doorbells;  // arguments, in order
-  uint64_t cq_wc_flags = 0;         // of the last create_cq
+  std::vector<uint64_t> doorbells;    // arguments, in order
+  std::function<void()> on_doorbell;  // instead of remembering them; called by any thread
+  uint64_t cq_wc_flags = 0;           // of the last create_cq
   uint32_t cq_flags = 0;
   uint32_t next_handle = 1;
 

@@ -291,19 +291,18 @@ static void advance(struct srn_qp *qp, struct srn_wqe *wqe)
 }
 
 /* A READ that was asked for again in the middle goes on with FIRST or ONLY, or, as
- * rxe does it, with MIDDLE or LAST; its start and its end are unmistakable. A READ
- * that is asked for in chunks has an end in each, and late answers may still have
- * the ends of chunks that were asked for before.
+ * rxe does it, with MIDDLE or LAST; its start and the ends of its chunks are
+ * unmistakable.
  */
 static bool fits_position(const struct srn_wqe *wqe, u32 psn, u8 pos)
 {
-	bool chunked = srn_psn_diff(wqe->last_psn, wqe->first_psn) >= SRN_READ_CHUNK;
+	u32 index = srn_psn_diff(psn, wqe->first_psn);
 	bool ends = pos == SRN_POS_LAST || pos == SRN_POS_ONLY;
 	bool starts = pos == SRN_POS_FIRST || pos == SRN_POS_ONLY;
 
-	if (psn == wqe->first_psn && !starts)
+	if (ends != (psn == wqe->last_psn || (index + 1) % SRN_READ_CHUNK == 0))
 		return false;
-	return psn == wqe->last_psn ? ends : !ends || chunked;
+	return starts || index % SRN_READ_CHUNK;
 }
 
 static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)

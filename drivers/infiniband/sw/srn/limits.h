@@ -24,10 +24,11 @@
 #define SRN_MAX_MSG_SIZE	(1u << 31)	/* IBTA: 2^31 bytes */
 #define SRN_MAX_COMP_VECTORS	64
 
-/* PSNs in flight per QP. 512 packets of 4 KiB are 2 MiB: more than a veth's
- * backlog takes at once only where the receiver does not keep up.
+/* PSNs in flight per QP, and bytes: what queues on the way must fit into the
+ * usual timeouts (67 ms) on slow paths too, and into a veth's backlog.
  */
 #define SRN_WINDOW		256
+#define SRN_WINDOW_BYTES	SZ_512K
 /* Packets a QP may hold unprocessed; more is dropped as the network would. */
 #define SRN_RXQ_MAX		2048
 /* Packets (in either direction) in one turn of a QP before it yields its CPU. */

@@ -88,7 +88,7 @@ struct srn_mw {
 struct srn_mem_table {
 	struct xarray mems;
 	u32 next;			/* xa_alloc_cyclic */
-	spinlock_t bind_lock;		/* windows: state, bounds, parent; taken before srn_mem.lock */
+	spinlock_t bind_lock;		/* windows; taken before srn_mem.lock */
 	struct list_head bound;		/* windows of type 2 that are bound */
 	struct srn_mem dma;		/* what the local DMA lkey names */
 };

@@ -58,9 +58,10 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	int rx = SRN_RUN_BUDGET, tx = SRN_RUN_BUDGET;
 	bool more;
 
+	more = run_rx(qp, &rx);
+	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
 		srn_retry_expired(qp);
-	more = run_rx(qp, &rx);
 	more |= srn_responder_send(qp, &tx);
 	more |= srn_requester_run(qp, &tx);
 	if (is_error(qp))

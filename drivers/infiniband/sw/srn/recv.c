@@ -88,6 +88,7 @@ static void leave_stack(struct sk_buff *skb)
 {
 	skb_orphan(skb);
 	nf_reset_ct(skb);
+	skb_ext_reset(skb);
 	skb_dst_drop(skb);
 	skb->dev = NULL;
 }

@@ -134,7 +134,13 @@ static bool may_start(struct srn_qp *qp, struct srn_wqe *wqe)
 	return true;
 }
 
-/* Path, destination and MTU of this WQE; UD carries its own. */
+/* PSNs that may be in flight. */
+static u32 window(const struct srn_qp *qp)
+{
+	return min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / qp->mtu);
+}
+
+/* UD packets have no path MTU of their own: the port's. */
 static u32 wqe_mtu(struct srn_qp *qp)
 {
 	if (qp->ibqp.qp_type == IB_QPT_RC || qp->ibqp.qp_type == IB_QPT_UC)
@@ -182,7 +188,7 @@ static bool wants_ack(struct srn_qp *qp, const struct srn_plan *plan)
 		return false;
 	if (qp->req.unasked + 1 >= ACKREQ_EVERY)
 		return true;
-	if (srn_requester_inflight(qp) + plan->npsn >= SRN_WINDOW)
+	if (qp->req.probing || srn_requester_inflight(qp) + plan->npsn >= window(qp))
 		return true;
 	return plan->last && !next_follows(qp);
 }
@@ -293,7 +299,9 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe)
 		if (wqe->status)
 			return true;
 	}
-	if (qp->ibqp.qp_type == IB_QPT_RC && srn_requester_inflight(qp) >= SRN_WINDOW)
+	if (qp->ibqp.qp_type == IB_QPT_RC && srn_requester_inflight(qp) >= window(qp))
+		return false;
+	if (req->probing && srn_requester_inflight(qp))
 		return false;
 	if (is_rd_atomic(wqe->opcode) && rd_inflight(req) >= qp->max_rd_atomic)
 		return false;
@@ -339,6 +347,7 @@ void srn_requester_seek(struct srn_qp *qp, u32 psn)
 	req->nxt = i;
 	req->psn = psn;
 	req->unasked = 0;
+	req->probing = false;
 	/* What is asked again is in flight when it is sent again. */
 	req->rd_head = req->rd_tail;
 }
@@ -351,6 +360,7 @@ void srn_requester_progress(struct srn_qp *qp)
 	       srn_psn_diff(req->una_psn, req->rd_last[req->rd_head % SRN_MAX_RD_ATOMIC]) > 0)
 		req->rd_head++;
 	req->rewound = false;
+	req->probing = false;
 	req->rnr_wait = false;	/* the peer took what it had refused */
 	req->retries = qp->retry_cnt;
 	req->rnr_retries = qp->rnr_retry;
@@ -431,6 +441,7 @@ void srn_requester_discard(struct srn_qp *qp)
 	req->unasked = 0;
 	req->rnr_wait = false;
 	req->rewound = false;
+	req->probing = false;
 }
 
 void srn_requester_start(struct srn_qp *qp)

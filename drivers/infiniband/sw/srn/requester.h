@@ -13,7 +13,7 @@ struct srn_wqe;
 /* A READ asks for at most this many response packets at once: the window of
  * what a responder may send us. A longer READ is several requests on the wire.
  */
-#define SRN_READ_CHUNK	128
+#define SRN_READ_CHUNK	64
 
 /* Indices are free-running; una <= nxt <= fetched <= posted. Owner of the turn only. */
 struct srn_requester {
@@ -29,6 +29,7 @@ struct srn_requester {
 	u32 rd_last[SRN_MAX_RD_ATOMIC];	/* the last PSN of each */
 	bool rnr_wait;		/* told to wait; the timer ends it */
 	bool rewound;		/* went back to una_psn, no progress since */
+	bool probing;		/* after a timeout: one packet, then wait for the answer */
 	u8 retries;		/* left before RETRY_EXC */
 	u8 rnr_retries;
 };

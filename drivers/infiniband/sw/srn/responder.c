@@ -66,7 +66,9 @@ static void answer_again(struct srn_arrival *a)
 	switch (a->info->op) {
 	case SRN_OP_SEND:
 	case SRN_OP_WRITE:
-		srn_ack_again(a->qp);
+		/* Not each packet of a burst that is sent again for nothing. */
+		if (a->pkt->flags & SRN_PKT_ACKREQ)
+			srn_ack_again(a->qp);
 		break;
 	case SRN_OP_READ_REQ:
 		srn_replay_again_read(a->qp, a->pkt->psn, a->va, a->rkey, a->total);

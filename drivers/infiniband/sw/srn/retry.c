@@ -39,12 +39,23 @@ static void set_deadline(struct srn_retry *retry, u64 ns)
 		arm(retry, retry->deadline);
 }
 
+/* A requester may wait between one and four times the local ACK timeout
+ * (9.7.6.1.3). The first loss is repaired after one; a peer that still does not
+ * answer is short of time, and gets it before the retries are used up.
+ */
+static u64 ack_timeout(const struct srn_qp *qp)
+{
+	unsigned int used = qp->retry_cnt - qp->req.retries;
+
+	return (4096ull << qp->timeout) << min(used, 2u);
+}
+
 void srn_retry_ack_timer(struct srn_qp *qp)
 {
 	/* Runs from the oldest packet in flight, not from the latest. */
 	if (qp->retry.deadline || !qp->timeout)	/* code 0: no timeout */
 		return;
-	set_deadline(&qp->retry, 4096ull << qp->timeout);
+	set_deadline(&qp->retry, ack_timeout(qp));
 }
 
 void srn_retry_rnr_timer(struct srn_qp *qp, u8 code)
@@ -90,6 +101,11 @@ void srn_retry_expired(struct srn_qp *qp)
 		 (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
 		srn_count(qp->dev, SRN_CNT_TIMEOUT);
 		srn_retry_again(qp);
+		/* Silence may be a lost tail, a lost ACK, or a peer that is late.
+		 * One packet finds out; a window sent again for nothing would
+		 * make a late peer later.
+		 */
+		qp->req.probing = true;
 	}
 }
 

@@ -112,7 +112,11 @@ void srn_segment(const struct srn_wqe *wqe, enum ib_qp_type type, u32 mtu, u32 p
 	if (single == IB_OPCODE_RC_RDMA_READ_REQUEST) {
 		plan->opcode = single;
 		plan->first = true;
-		plan->npsn = min_t(u32, srn_psn_diff(wqe->last_psn, psn) + 1, SRN_READ_CHUNK);
+		/* Up to the end of its chunk, also when asked again from the middle:
+		 * a responder repeats parts of requests that it had, nothing else.
+		 */
+		plan->npsn = min_t(u32, srn_psn_diff(wqe->last_psn, psn) + 1,
+				   SRN_READ_CHUNK - index % SRN_READ_CHUNK);
 		plan->len = min(wqe->length - plan->offset, plan->npsn * mtu);
 		plan->last = srn_psn_add(psn, plan->npsn - 1) == wqe->last_psn;
 		return;

@@ -37,8 +37,8 @@ u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu);
  * @type: RC, UC, UD or GSI
  * @mtu: path MTU, bytes
  *
- * For a READ, the request that asks for the responses from @psn on, at most
- * SRN_READ_CHUNK of them.
+ * For a READ, the request that asks for the responses from @psn to the end of
+ * their chunk (SRN_READ_CHUNK).
  */
 void srn_segment(const struct srn_wqe *wqe, enum ib_qp_type type, u32 mtu, u32 psn,
 		 struct srn_plan *plan);
