@@ -82,8 +82,8 @@ std::unique_ptr<Endpoint> Endpoint::Create(Peer& peer, const QpOptions& options)
   std::unique_ptr<Endpoint> endpoint(new Endpoint(Patient(options)));
   if (!endpoint->CreateObjects() || !endpoint->CreateQp()) return nullptr;
   int err = endpoint->ToInit();
-  if (err == 0) err = endpoint->ToRtr(peer, *gid_index);
-  if (err == 0) err = endpoint->ToRts();
+  if (err == 0 && options.last_state >= IBV_QPS_RTR) err = endpoint->ToRtr(peer, *gid_index);
+  if (err == 0 && options.last_state >= IBV_QPS_RTS) err = endpoint->ToRts();
   if (err != 0) {
     ADD_FAILURE() << "ibv_modify_qp: " << std::strerror(err);
     return nullptr;

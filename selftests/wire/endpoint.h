@@ -37,6 +37,7 @@ struct QpOptions {
                   IBV_ACCESS_REMOTE_ATOMIC;
   uint32_t qkey = 0x11223344;  ///< UD
   bool signal_all = true;
+  ibv_qp_state last_state = IBV_QPS_RTS;  ///< INIT and RTR stop on the way
 };
 
 /// A send work request on the endpoint's buffer.

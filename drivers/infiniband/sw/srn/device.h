@@ -93,7 +93,7 @@ int srn_del_gid(const struct ib_gid_attr *attr, void **context);
 int srn_netdev_init(void);
 void srn_netdev_exit(void);
 
-/** srn_dev_get_by_netdev() - the registered link of a netdev, or NULL; to be put by ib_device_put() */
+/** srn_dev_get_by_netdev() - the registered link of a netdev, or NULL; ib_device_put() it */
 struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev);
 
 /**

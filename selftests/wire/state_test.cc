@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a QP does with packets in each of its states, and what it sends in SQD.
+// IBTA vol. 1, 10.3.1.
+#include "counters.h"
+#include "fixture.h"
+
+namespace wire {
+namespace {
+
+constexpr size_t kPlace = 4096;
+
+class RcState : public WireTest {
+ protected:
+  Packet GoodWrite(int psn) {
+    return Write(Operation::kWriteOnly, PeerPsn(psn), Bytes(8, 1), Reth(kPlace, 8));
+  }
+  void Modify(ibv_qp_state state) {
+    ibv_qp_attr attr = {};
+    attr.qp_state = state;
+    ASSERT_EQ(ibv_modify_qp(ep().qp(), &attr, IBV_QP_STATE), 0);
+  }
+};
+SRN_BOTH_IP_VERSIONS(RcState);
+
+TEST_P(RcState, RequestsAreDroppedInResetInitAndError) {
+  for (const ibv_qp_state state : {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_ERR}) {
+    SCOPED_TRACE("state " + std::to_string(state));
+    if (state == IBV_QPS_INIT) {
+      Restart({.last_state = IBV_QPS_INIT});
+    } else {
+      Restart();
+      Modify(state);
+    }
+    ep().Fill(0xee);
+    const Counters counters;
+    peer().Send(GoodWrite(0));
+    peer().ExpectNothing();
+    EXPECT_EQ(ep().Copy(kPlace, 8), Bytes(8, 0xee));
+    EXPECT_TRUE(!counters.Has("rcvd_bad_qp_state") || counters.Grew("rcvd_bad_qp_state"));
+  }
+}
+
+TEST_P(RcState, ReadyToReceiveIsEnoughToRespond) {
+  Start({.last_state = IBV_QPS_RTR});
+  ExpectResponderWorks(PeerPsn(), 0);
+  ep().PostRecv(1, kPlace, 64);
+  Send(SendMessage(PeerPsn(2), Pattern(8), mtu()));
+  ExpectAckedUpTo(PeerPsn(2), 3);
+  ExpectReceived(1, 8);
+}
+
+TEST_P(RcState, DrainedSendQueueSendsNothingButResponds) {
+  Start();
+  ep().PostSend({.id = 1, .length = 8});
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
+  Modify(IBV_QPS_SQD);
+  ep().PostSend({.id = 2, .length = 8});
+  peer().ExpectNothing();
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(1, IBV_WC_SEND);
+  peer().ExpectNothing();
+  ExpectResponderWorks(PeerPsn(), 0);
+  Modify(IBV_QPS_RTS);
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(1));
+  peer().Send(Ack(DevPsn(1), 2));
+  ExpectSent(2, IBV_WC_SEND);
+}
+
+// A responder may answer only packets that ask for it; so the requester must
+// ask often enough to fill no window for ever.
+TEST_P(RcState, LongMessageAsksForAcksOnItsWay) {
+  Start({.mtu = 256});
+  ep().FillPattern(0, kBufferSize);
+  const uint32_t length = kBufferSize;
+  ep().PostSend(
+      {.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = length, .remote_va = 0x9000, .rkey = 9});
+  const auto expected = WriteMessage(DevPsn(), ep().Copy(0, length), mtu(), 0x9000, 9);
+  for (const Packet& want : expected) {
+    const Packet got = peer().Expect();
+    ASSERT_THAT(got, IsRequest(static_cast<Operation>(want.bth.opcode), want.bth.psn));
+    ASSERT_EQ(got.payload, want.payload);
+    if (got.bth.ack_req) peer().Send(Ack(got.bth.psn, got.bth.psn == expected.back().bth.psn));
+  }
+  ExpectSent(1, IBV_WC_RDMA_WRITE);
+}
+
+}  // namespace
+}  // namespace wire
