@@ -39,3 +39,15 @@ is_tcg_eflags_fault() {
 		head -n 1)
 	[ -n "$eflags" ] && [ $((0x$eflags >> 22)) -ne 0 ]
 }
+
+# TCG also runs, now and then, a breakpoint that the kernel set and took away again while
+# it patched its own code (static keys): "Oops: int3", although the byte before the
+# instruction pointer is not 0xcc any more. A CPU that traps there has found 0xcc.
+is_tcg_stale_int3() {
+	local byte
+
+	grep -q 'Oops: int3' "$1" || return 1
+	byte=$(sed -n '/Oops: int3/,$s/.*Code: .* \([0-9a-f][0-9a-f]\) <[0-9a-f][0-9a-f]> .*/\1/p' "$1" |
+		head -n 1)
+	[ -n "$byte" ] && [ "$byte" != cc ]
+}
