@@ -148,22 +148,6 @@ rdma_link() {
 # srn_link NAME NETDEV
 srn_link() { rdma_link "$1" srn "$2"; }
 
-# gid_of ADDRESS: as sysfs writes it.
-gid_of() {
-	local IFS=.
-
-	case $1 in
-	*:*)
-		/usr/bin/python3 -c 'import ipaddress, sys
-print(ipaddress.IPv6Address(sys.argv[1]).exploded)' "$1"
-		;;
-	*)
-		# shellcheck disable=SC2086	# four numbers
-		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' $1
-		;;
-	esac
-}
-
 # gid_of ADDRESS: as sysfs writes it: eight groups of four digits.
 gid_of() {
 	local address=$1 left right groups=() zeros=() group
