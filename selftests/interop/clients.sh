@@ -110,9 +110,9 @@ perftests() {
 				perftest "$tool $type, all sizes" "$tool -c $type -a -n 10"
 				;;
 			esac
-			perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
-			# perftest has no events for WRITE latency: nothing completes there.
-			[ "$tool" = ib_write_lat ] ||
+			# librdmacm knows no UC, and perftest no events for WRITE.
+			[ "$type" = UC ] || perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
+			[[ $tool = ib_write_* ]] ||
 				perftest "$tool $type, events" "$tool -c $type -e -n 100"
 			perftest "$tool $type, IPv6" "$tool -c $type -n 100" "$G6"
 		done

@@ -36,6 +36,7 @@ class Conformance {
   uint32_t mtu_;
   std::optional<uint32_t> next_psn_;
   std::optional<uint16_t> sport_;
+  int ip_id_ = 0;
   std::vector<std::string> broken_;
 };
 

@@ -9,12 +9,18 @@
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
 #define HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+/* More payload than this has a page of its own: the slab allocator would take two for a
+ * full packet with its headers, and clear both.
+ */
+#define LINEAR_MAX	1024
 
 struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear)
 {
 	struct srn_bth *bth;
 	struct sk_buff *skb;
 
+	if (linear > LINEAR_MAX)
+		linear = 0;
 	skb = alloc_skb(HEADROOM + SRN_MAX_HDR_LEN + linear + TRAILER_MAX,
 			GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
@@ -88,5 +94,14 @@ void srn_build_ieth(struct sk_buff *skb, u32 rkey)
 
 void *srn_build_payload(struct sk_buff *skb, u32 len)
 {
-	return skb_put(skb, len);
+	struct page *page;
+
+	static_assert(PAGE_SIZE >= 4096);	/* the largest path MTU */
+	if (len <= LINEAR_MAX)
+		return skb_put(skb, len);
+	page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+	if (!page)
+		return NULL;
+	skb_add_rx_frag(skb, 0, page, 0, len, PAGE_SIZE);
+	return page_address(page);
 }

@@ -38,7 +38,11 @@ void srn_build_aeth(struct sk_buff *skb, u8 syndrome, u32 msn);
 void srn_build_atomic_ack(struct sk_buff *skb, u64 orig);
 void srn_build_imm(struct sk_buff *skb, __be32 imm);
 void srn_build_ieth(struct sk_buff *skb, u32 rkey);
-/** srn_build_payload() - @len bytes of linear payload to be filled by the caller */
+/**
+ * srn_build_payload() - @len bytes of payload to be filled by the caller
+ *
+ * At most once for each packet. Return: NULL without memory.
+ */
 void *srn_build_payload(struct sk_buff *skb, u32 len);
 
 #endif

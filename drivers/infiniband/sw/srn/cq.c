@@ -103,10 +103,13 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 {
 	bool armed = false, room, was_dead;
 	unsigned long flags;
+	u32 waiting;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	was_dead = cq->overrun;
-	room = !was_dead && unconsumed(cq) < cq->entries;
+	waiting = unconsumed(cq);
+	WRITE_ONCE(cq->waiting, waiting);
+	room = !was_dead && waiting < cq->entries;
 	if (likely(room)) {
 		put_cqe(cq, cqe, qp);
 		armed = take_arm(cq, solicited);

@@ -22,6 +22,7 @@ struct srn_cq {
 	u32 entries;			/* power of two */
 	u32 prod;
 	u32 cons;			/* kernel CQs; else page->cons */
+	u32 waiting;			/* unpolled when the newest was added; read as a hint */
 	bool kernel;
 	bool timestamps;		/* the program asked for them */
 	bool overrun;

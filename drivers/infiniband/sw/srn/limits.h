@@ -29,11 +29,19 @@
  */
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
+/* Bytes (skb truesize) of UC and UD packets that may wait in the queues of a network
+ * namespace, and how long who finds it full waits before it looks again.
+ */
+#define SRN_UNSENT_BYTES	SZ_256K
+#define SRN_UNSENT_WAIT_NS	50000
+
 /* Packets a QP may hold unprocessed; more is dropped as the network would. */
 #define SRN_RXQ_MAX		2048
 /* Packets (in either direction) in one turn of a QP before it yields its CPU. */
 #define SRN_RUN_BUDGET		64
 /* Below this many PSNs in flight the doorbell is wanted for each post. */
 #define SRN_DB_INFLIGHT		16
+/* A program that has left this many completions unpolled does not wait for the next. */
+#define SRN_STREAM_CQES		16
 
 #endif

@@ -13,6 +13,7 @@ struct srn_dev;
 struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
+	bool paced;		/* no window bounds what is sent this way: UC, UD */
 	u8 tos;			/* DSCP and ECN as the user asked: traffic class of the AH */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */

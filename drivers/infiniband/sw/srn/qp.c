@@ -18,8 +18,10 @@ static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		srn_ud_rx(qp, skb);
 	else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE)
 		srn_responder_rx(qp, skb);
-	else
+	else {
 		srn_completer_rx(qp, skb);
+		qp->answered = true;
+	}
 }
 
 /* Returns true if packets are left. */
@@ -27,14 +29,16 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 {
 	struct sk_buff *skb;
 
-	while (*budget > 0) {
+	while (!skb_queue_empty_lockless(&qp->rxq)) {
+		if (*budget <= 0)
+			return true;
 		skb = skb_dequeue(&qp->rxq);
 		if (!skb)
-			return false;
+			break;
 		rx_one(qp, skb);
 		--*budget;
 	}
-	return !skb_queue_empty_lockless(&qp->rxq);
+	return false;
 }
 
 static bool is_error(const struct srn_qp *qp)
@@ -49,24 +53,34 @@ static void run_flush(struct srn_qp *qp)
 		srn_responder_flush(qp);
 }
 
+/* Returns true if the send queue has work left. */
+static bool run_sq(struct srn_qp *qp, int *budget)
+{
+	qp->answered = false;
+	return srn_requester_run(qp, budget);
+}
+
 /* The order is that of urgency: what arrived decides what may be sent; answers
- * go before requests, since a peer waits for them.
+ * go before requests, since a peer waits for them. A request from the peer says
+ * nothing to the send queue.
  */
 static bool qp_round(struct srn_turn *turn, unsigned int bits)
 {
 	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
 	int rx = SRN_RUN_BUDGET, tx = SRN_RUN_BUDGET;
-	bool more;
+	bool more, sq;
 
 	more = run_rx(qp, &rx);
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
 		srn_retry_expired(qp);
 	more |= srn_responder_send(qp, &tx);
-	more |= srn_requester_run(qp, &tx);
+	sq = qp->answered || (bits & ~SRN_TURN_RX);
+	if (sq)
+		more |= run_sq(qp, &tx);
 	if (is_error(qp))
 		run_flush(qp);
-	if (!more)
+	if (sq && !more)
 		more = srn_requester_idle(qp);
 	return more;
 }
@@ -77,8 +91,20 @@ void srn_qp_turn_init(struct srn_qp *qp)
 	skb_queue_head_init(&qp->rxq);
 }
 
+static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
+{
+	srn_count(qp->dev, SRN_CNT_RCVD_PKTS);
+	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
+}
+
 void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
+	if (srn_turn_take(&qp->turn, SRN_TURN_RX)) {
+		count_rx(qp, skb);
+		rx_one(qp, skb);
+		srn_turn_run(&qp->turn);
+		return;
+	}
 	/* As the network would: a queue that grows without bound is a gift to
 	 * whoever floods us.
 	 */
@@ -87,13 +113,26 @@ void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	srn_count(qp->dev, SRN_CNT_RCVD_PKTS);
-	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
+	count_rx(qp, skb);
 	skb_queue_tail(&qp->rxq, skb);
 	srn_turn_kick(&qp->turn, SRN_TURN_RX);
 }
 
+/* A program that leaves completions lying does not wait for this request, it streams.
+ * Its own CPU is better spent on posting than on sending: what it posts while another
+ * CPU sends goes without a doorbell, and leaves in bursts.
+ */
+static bool streams(const struct srn_qp *qp)
+{
+	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
+}
+
 void srn_qp_doorbell(struct srn_qp *qp)
 {
-	srn_turn_kick(&qp->turn, SRN_TURN_SQ);
+	if (!streams(qp)) {
+		srn_turn_kick(&qp->turn, SRN_TURN_SQ);
+	} else if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
+		srn_requester_hush(qp);
+		srn_turn_send_away(&qp->turn);
+	}
 }

@@ -93,6 +93,7 @@ struct srn_qp {
 	struct srn_requester req;
 	struct srn_responder resp;
 	struct srn_retry retry;
+	bool answered;			/* the peer's answers may have opened the window */
 	enum srn_verdict last_error;	/* why the QP went to error, for humans */
 
 	/* Any context. */

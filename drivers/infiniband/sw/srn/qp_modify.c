@@ -77,6 +77,7 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 				    source_port(qp, attr, mask), GFP_KERNEL);
 		if (err)
 			return err;
+		c->path.paced = qp->ibqp.qp_type == IB_QPT_UC;
 		rdma_copy_ah_attr(&c->ah, &attr->ah_attr);
 		c->has_path = true;
 	}

@@ -236,13 +236,13 @@ void srn_replay_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_again_atomic);
 
 /* An answer that could not be built is lost, as on a bad wire: the peer asks again. */
-static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn)
+static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn, bool follows)
 {
 	if (!skb) {
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;
 	}
-	srn_xmit(&qp->path, skb);
+	srn_train_add(&qp->resp.train, &qp->path, skb, follows);
 	srn_ack_implied(qp, psn);
 }
 
@@ -250,13 +250,20 @@ static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slo
 				  const struct srn_read_packet *pkt, struct srn_mem *mem)
 {
 	struct sk_buff *skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, pkt->len);
+	void *to;
 
 	if (!skb)
 		return NULL;
 	if (pkt->aeth)
 		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
-	if (pkt->len)
-		srn_mem_read(mem, pkt->va, srn_build_payload(skb, pkt->len), pkt->len);
+	if (!pkt->len)
+		return skb;
+	to = srn_build_payload(skb, pkt->len);
+	if (!to) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	srn_mem_read(mem, pkt->va, to, pkt->len);
 	return skb;
 }
 
@@ -264,7 +271,7 @@ static void send_read_packets(struct srn_qp *qp, struct srn_replay_slot *slot,
 			      struct srn_read_packet *pkt, struct srn_mem *mem, int *budget)
 {
 	do {
-		transmit(qp, build_read(qp, slot, pkt, mem), slot->psn);
+		transmit(qp, build_read(qp, slot, pkt, mem), slot->psn, !pkt->last);
 		slot->psn = srn_psn_add(slot->psn, 1);
 		--*budget;
 		if (pkt->last) {
@@ -325,7 +332,7 @@ static void send_slot(struct srn_qp *qp, struct srn_replay_slot *slot, int *budg
 		send_read(qp, slot, budget);
 		return;
 	}
-	transmit(qp, build_atomic(qp, slot), slot->first_psn);
+	transmit(qp, build_atomic(qp, slot), slot->first_psn, false);
 	set_done(&qp->resp.replay, slot);
 	--*budget;
 }
@@ -341,5 +348,6 @@ bool srn_replay_send(struct srn_qp *qp, int *budget)
 		if (slot->todo)
 			send_slot(qp, slot, budget);
 	}
+	srn_train_leave(&qp->resp.train, &qp->path);
 	return replay->open;
 }

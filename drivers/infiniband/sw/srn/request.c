@@ -46,8 +46,11 @@ static enum srn_verdict put_payload(struct sk_buff *skb, struct srn_qp *qp, stru
 
 	if (!srn_opcodes[plan->opcode].has_payload || !plan->len)
 		return SRN_OK;
-	if (!refs || wqe->opcode == IB_WR_ATOMIC_WRITE || (wqe->flags & IB_SEND_INLINE))
+	if (!refs || wqe->opcode == IB_WR_ATOMIC_WRITE || (wqe->flags & IB_SEND_INLINE)) {
 		to = srn_build_payload(skb, plan->len);
+		if (!to)
+			return SRN_V_AGAIN;
+	}
 	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
 		memcpy(to, &wqe->rdma.compare_add, sizeof(u64));
 		return SRN_OK;

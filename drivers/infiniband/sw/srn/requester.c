@@ -228,10 +228,24 @@ static void sent_unreliable(struct srn_qp *qp, struct srn_wqe *wqe, const struct
 	srn_completer_retire(qp);
 }
 
+/* Whether the next packet takes the same path in this round, if the window lets it. */
+static bool follows(struct srn_qp *qp, const struct srn_plan *plan)
+{
+	return !plan->last || next_follows(qp);
+}
+
+static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
+		 struct sk_buff *skb)
+{
+	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
+		srn_xmit(&wqe->ud.av->path, skb);
+	else
+		srn_train_add(&qp->req.train, &qp->path, skb, follows(qp, plan));
+}
+
 /* One packet of a started WQE. False: it can't go now. */
 static bool send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 {
-	struct srn_path *path = &qp->path;
 	struct srn_plan plan;
 	enum srn_verdict v;
 	struct sk_buff *skb;
@@ -249,9 +263,7 @@ static bool send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 		wqe->status = v;
 		return true;
 	} else {
-		if (srn_opcodes[plan.opcode].hdrs & SRN_HDR_DETH)
-			path = &wqe->ud.av->path;
-		srn_xmit(path, skb);
+		emit(qp, wqe, &plan, skb);
 	}
 	account(qp, wqe, &plan, asked);
 	if (qp->ibqp.qp_type == IB_QPT_RC)
@@ -270,6 +282,25 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 	wqe->done = true;
 	qp->req.nxt++;
 	srn_completer_retire(qp);
+}
+
+/* What has no window waits for room in the queues below. */
+static bool has_room(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	const struct srn_path *path = &qp->path;
+
+	switch (qp->ibqp.qp_type) {
+	case IB_QPT_RC:
+		return true;
+	case IB_QPT_UC:
+		break;
+	default:
+		path = &wqe->ud.av->path;
+	}
+	if (srn_xmit_has_room(path))
+		return true;
+	srn_retry_room_timer(qp);
+	return false;
 }
 
 /* One step of the WQE at the cursor. False: it waits for something. */
@@ -303,6 +334,8 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe)
 		return false;
 	if (req->probing && srn_requester_inflight(qp))
 		return false;
+	if (!has_room(qp, wqe))
+		return false;
 	if (is_rd_atomic(wqe->opcode) && rd_inflight(req) >= qp->max_rd_atomic)
 		return false;
 	return send_packet(qp, wqe, mtu);
@@ -313,7 +346,7 @@ static bool may_send(const struct srn_qp *qp)
 	return (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD) && !qp->req.rnr_wait;
 }
 
-bool srn_requester_run(struct srn_qp *qp, int *budget)
+static bool run(struct srn_qp *qp, int *budget)
 {
 	struct srn_requester *req = &qp->req;
 
@@ -329,6 +362,14 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 		--*budget;
 	}
 	return false;
+}
+
+bool srn_requester_run(struct srn_qp *qp, int *budget)
+{
+	bool more = run(qp, budget);
+
+	srn_train_leave(&qp->req.train, &qp->path);
+	return more;
 }
 
 void srn_requester_seek(struct srn_qp *qp, u32 psn)
@@ -370,6 +411,11 @@ void srn_requester_progress(struct srn_qp *qp)
 	srn_retry_clear(qp);
 	if (srn_requester_inflight(qp))
 		srn_retry_ack_timer(qp);
+}
+
+void srn_requester_hush(struct srn_qp *qp)
+{
+	WRITE_ONCE(qp->page->status, 0);
 }
 
 bool srn_requester_idle(struct srn_qp *qp)

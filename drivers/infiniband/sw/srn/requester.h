@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "limits.h"
+#include "train.h"
 
 struct srn_qp;
 struct srn_wqe;
@@ -30,6 +31,7 @@ struct srn_requester {
 	bool rnr_wait;		/* told to wait; the timer ends it */
 	bool rewound;		/* went back to una_psn, no progress since */
 	bool probing;		/* after a timeout: one packet, then wait for the answer */
+	struct srn_train train;
 	u8 retries;		/* left before RETRY_EXC */
 	u8 rnr_retries;
 };
@@ -58,6 +60,9 @@ void srn_requester_progress(struct srn_qp *qp);
 
 /** srn_requester_inflight() - PSNs sent and not acknowledged */
 u32 srn_requester_inflight(const struct srn_qp *qp);
+
+/** srn_requester_hush() - no doorbells until the turn, which the caller owns, ends */
+void srn_requester_hush(struct srn_qp *qp);
 
 /**
  * srn_requester_idle() - tell the program whether to ring, before the turn ends

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "replay.h"
+#include "train.h"
 #include "verdict.h"
 #include "wqe.h"
 
@@ -38,6 +39,7 @@ struct srn_responder {
 	u32 ack_psn;
 	u32 done_psn;		/* newest SEND or WRITE packet executed, if done_any */
 	struct srn_replay replay;
+	struct srn_train train;	/* answers; empty between rounds */
 };
 
 /** srn_responder_reset() - as in RESET */

@@ -64,6 +64,11 @@ void srn_retry_rnr_timer(struct srn_qp *qp, u8 code)
 	set_deadline(&qp->retry, srn_rnr_ns(code));
 }
 
+void srn_retry_room_timer(struct srn_qp *qp)
+{
+	set_deadline(&qp->retry, SRN_UNSENT_WAIT_NS);
+}
+
 void srn_retry_clear(struct srn_qp *qp)
 {
 	qp->retry.deadline = 0;

@@ -25,6 +25,8 @@ void srn_retry_stop(struct srn_qp *qp);
 void srn_retry_ack_timer(struct srn_qp *qp);
 /** srn_retry_rnr_timer() - wait at least as long as timer code @code (IBTA table 45) tells */
 void srn_retry_rnr_timer(struct srn_qp *qp, u8 code);
+/** srn_retry_room_timer() - queues are full: run again when they may have room */
+void srn_retry_room_timer(struct srn_qp *qp);
 /** srn_retry_clear() - nothing in flight */
 void srn_retry_clear(struct srn_qp *qp);
 /** srn_retry_again() - send again from the oldest PSN on, or fail if that was done often enough */

@@ -5,12 +5,21 @@
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/netdevice.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
 
 /* Rounds in the context that took the turn, before the NAPI goes on: a doorbell
  * or a packet must not be held up by what others post meanwhile.
  */
 #define ROUNDS_INLINE	4
+
+/* A turn that was sent away and not begun after this long has met busy CPUs only; for
+ * AWAY_PAUSE its kicks run where they are.
+ */
+#define AWAY_LATE_NS	NSEC_PER_MSEC
+#define AWAY_PAUSE	(HZ / 4)
 
 struct sched_cpu {
 	struct napi_struct napi;
@@ -19,6 +28,7 @@ struct sched_cpu {
 
 static DEFINE_PER_CPU(struct sched_cpu, sched_cpus);
 static struct net_device *sched_netdev;
+static struct workqueue_struct *sched_wq;
 
 /* The NAPI of this CPU owns the turn from here on. */
 static void hand_to_napi(struct srn_turn *turn)
@@ -51,7 +61,13 @@ static bool run_round(struct srn_turn *turn)
 	return atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED;
 }
 
-static void run_owned(struct srn_turn *turn)
+bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
+{
+	return !(atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_take);
+
+void srn_turn_run(struct srn_turn *turn)
 {
 	int round;
 
@@ -63,21 +79,52 @@ static void run_owned(struct srn_turn *turn)
 
 void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
 {
-	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
+	if (!srn_turn_take(turn, bits))
 		return;
 	local_bh_disable();
-	run_owned(turn);
+	srn_turn_run(turn);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
 
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
 {
-	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
-		return;
-	hand_to_napi(turn);
+	if (srn_turn_take(turn, bits))
+		hand_to_napi(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
+
+/* The turn is owned. Packets that a round sends to this machine are received between
+ * the rounds, so that what they bring is seen by the next.
+ */
+static void run_away(struct work_struct *work)
+{
+	struct srn_turn *turn = container_of(work, struct srn_turn, away);
+	bool owned;
+
+	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
+		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
+	do {
+		local_bh_disable();
+		owned = run_round(turn);
+		local_bh_enable();
+		cond_resched();
+	} while (owned);
+}
+
+bool srn_turn_may_go_away(const struct srn_turn *turn)
+{
+	return num_online_cpus() > 1 &&
+	       time_after_eq(jiffies, READ_ONCE(turn->away_pause));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_may_go_away);
+
+void srn_turn_send_away(struct srn_turn *turn)
+{
+	turn->away_since = ktime_get_ns();
+	queue_work(sched_wq, &turn->away);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
 void srn_turn_own(struct srn_turn *turn)
 {
@@ -95,7 +142,7 @@ void srn_turn_disown(struct srn_turn *turn)
 {
 	local_bh_disable();
 	if (atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED)
-		run_owned(turn);
+		srn_turn_run(turn);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_disown);
@@ -104,6 +151,8 @@ void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, uns
 {
 	atomic_set(&turn->bits, 0);
 	init_completion(&turn->grant);
+	INIT_WORK(&turn->away, run_away);
+	turn->away_pause = jiffies;
 	turn->run = run;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
@@ -136,9 +185,14 @@ int srn_sched_init(void)
 {
 	int i;
 
-	sched_netdev = alloc_netdev_dummy(0);
-	if (!sched_netdev)
+	sched_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_HIGHPRI | WQ_SYSFS | WQ_MEM_RECLAIM, 0);
+	if (!sched_wq)
 		return -ENOMEM;
+	sched_netdev = alloc_netdev_dummy(0);
+	if (!sched_netdev) {
+		destroy_workqueue(sched_wq);
+		return -ENOMEM;
+	}
 	for_each_possible_cpu(i) {
 		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
 
@@ -153,6 +207,7 @@ void srn_sched_exit(void)
 {
 	int i;
 
+	destroy_workqueue(sched_wq);	/* may leave turns to the NAPIs */
 	for_each_possible_cpu(i) {
 		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
 

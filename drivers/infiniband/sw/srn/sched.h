@@ -14,6 +14,7 @@
 #include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #define SRN_TURN_OWNED		BIT(0)
 #define SRN_TURN_WANTED		BIT(1)	/* a sleeping context waits to own it */
@@ -29,6 +30,9 @@ struct srn_turn {
 	struct completion grant;
 	/* One round; @bits are those seen. Returns true if work is left. BH disabled. */
 	bool (*run)(struct srn_turn *turn, unsigned int bits);
+	struct work_struct away;	/* runs it on another CPU */
+	u64 away_since;			/* ktime_get_ns() */
+	unsigned long away_pause;	/* jiffies until which it stays */
 };
 
 void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits));
@@ -43,6 +47,23 @@ void srn_turn_kick(struct srn_turn *turn, unsigned int bits);
 
 /** srn_turn_defer() - there is work; leave it to the NAPI of this CPU. Any context. */
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits);
+
+/** srn_turn_may_go_away() - there are other CPUs, and they were not busy lately */
+bool srn_turn_may_go_away(const struct srn_turn *turn);
+
+/**
+ * srn_turn_take() - as srn_turn_kick(), but a turn that nobody owns is owned by the caller
+ *
+ * Any context. Return: true if the caller is the owner now; srn_turn_run() or
+ * srn_turn_send_away() follows.
+ */
+bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
+
+/** srn_turn_run() - run an owned turn here; BH disabled */
+void srn_turn_run(struct srn_turn *turn);
+
+/** srn_turn_send_away() - let an unbound worker run an owned turn. Any context. */
+void srn_turn_send_away(struct srn_turn *turn);
 
 /**
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()

@@ -11,6 +11,7 @@
 
 static const struct rdma_stat_desc names[] = {
 	[SRN_CNT_SENT_PKTS].name	= "sent_pkts",
+	[SRN_CNT_SENT_TRAINS].name	= "sent_trains",
 	[SRN_CNT_SENT_BYTES].name	= "sent_bytes",
 	[SRN_CNT_RCVD_PKTS].name	= "rcvd_pkts",
 	[SRN_CNT_RCVD_BYTES].name	= "rcvd_bytes",

@@ -10,6 +10,7 @@
 
 enum srn_counter {
 	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
+	SRN_CNT_SENT_TRAINS,		/* skbs that carried several of them */
 	SRN_CNT_SENT_BYTES,		/* UDP payload of those */
 	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
 	SRN_CNT_RCVD_BYTES,

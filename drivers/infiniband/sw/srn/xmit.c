@@ -12,15 +12,16 @@
 
 #include "device.h"
 #include "icrc.h"
+#include "limits.h"
 #include "path.h"
+#include "recv.h"
 #include "trace.h"
 #include "wire.h"
 
 /* Payload is padded to four bytes; the count stands in the BTH. */
-static u8 set_pad(struct sk_buff *skb)
+static u8 set_pad(struct srn_bth *bth, unsigned int len)
 {
-	struct srn_bth *bth = (struct srn_bth *)skb->data;
-	u8 pad = -skb->len & 3;
+	u8 pad = -len & 3;
 
 	bth->flags |= u8_encode_bits(pad, SRN_BTH_PAD);
 	return pad;
@@ -48,64 +49,100 @@ static void *add_trailer(struct sk_buff *skb, unsigned int len)
 	return skb_is_nonlinear(skb) ? trailer_frag(skb, len) : skb_put(skb, len);
 }
 
-static void push_udp(struct sk_buff *skb, const struct srn_path *path)
+static void set_udp(struct udphdr *udp, const struct srn_path *path, unsigned int len)
 {
-	struct udphdr *udp;
-
-	skb_push(skb, sizeof(*udp));
-	skb_reset_transport_header(skb);
-	udp = udp_hdr(skb);
 	udp->source = path->sport;
 	udp->dest = htons(SRN_UDP_PORT);
-	udp->len = htons(skb->len);
+	udp->len = htons(len);
 	udp->check = 0;		/* the ICRC covers more (annex A17.4.5.1) */
 }
 
-static void push_ip4(struct sk_buff *skb, const struct srn_path *path)
+/* A packet alone has id 0: it is an atomic datagram (RFC 6864), never fragmented. In a
+ * train the stack counts on from there.
+ */
+static void set_ip4(struct iphdr *ip, const struct srn_path *path, unsigned int len, u16 id)
 {
-	struct iphdr *ip;
-
-	skb_push(skb, sizeof(*ip));
-	skb_reset_network_header(skb);
-	ip = ip_hdr(skb);
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
 	ip->tos = path->tos;
-	ip->tot_len = htons(skb->len);
-	ip->id = 0;		/* atomic datagram (RFC 6864): never fragmented */
+	ip->tot_len = htons(len);
+	ip->id = htons(id);
 	ip->frag_off = htons(IP_DF);
 	ip->ttl = path->ttl;
 	ip->protocol = IPPROTO_UDP;
 	ip->check = 0;		/* ip_local_out() fills it in; not covered by the ICRC */
 	ip->saddr = path->v4.saddr;
 	ip->daddr = path->v4.daddr;
-	skb->protocol = htons(ETH_P_IP);
 }
 
-static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
+static void set_ip6(struct ipv6hdr *ip, const struct srn_path *path, unsigned int len)
 {
-	struct ipv6hdr *ip;
-
-	skb_push(skb, sizeof(*ip));
-	skb_reset_network_header(skb);
-	ip = ipv6_hdr(skb);
 	ip6_flow_hdr(ip, path->tos, path->flow_label);
-	ip->payload_len = htons(skb->len - sizeof(*ip));
+	ip->payload_len = htons(len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = path->ttl;
 	ip->saddr = path->v6.saddr;
 	ip->daddr = path->v6.daddr;
-	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/* Everything before the trailer, the headers now being final. */
-static __le32 icrc(struct sk_buff *skb, bool is_v6)
+/* CRC state over the headers that a packet of @len bytes from the BTH on will have. */
+static u32 crc_headers(const struct srn_path *path, const struct srn_bth *bth,
+		       unsigned int len, u16 id)
 {
-	unsigned int from = skb_transport_offset(skb) + sizeof(struct udphdr) +
-			    sizeof(struct srn_bth);
-	u32 crc = srn_icrc_hdr(skb_network_header(skb), skb_transport_header(skb), is_v6);
+	struct {
+		struct udphdr udp;
+		struct srn_bth bth;
+	} rest;
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} ip;
 
-	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
+	static_assert(sizeof(rest) == sizeof(rest.udp) + sizeof(rest.bth));
+	len += sizeof(rest.udp);
+	set_udp(&rest.udp, path, len);
+	rest.bth = *bth;
+	if (path->is_v6)
+		set_ip6(&ip.v6, path, sizeof(ip.v6) + len);
+	else
+		set_ip4(&ip.v4, path, sizeof(ip.v4) + len, id);
+	return srn_icrc_hdr(&ip, &rest, path->is_v6);
+}
+
+static void push_headers(struct sk_buff *skb, const struct srn_path *path, u16 id)
+{
+	skb_push(skb, sizeof(struct udphdr));
+	skb_reset_transport_header(skb);
+	set_udp(udp_hdr(skb), path, skb->len);
+	skb_push(skb, path->is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+	skb_reset_network_header(skb);
+	if (path->is_v6)
+		set_ip6(ipv6_hdr(skb), path, skb->len);
+	else
+		set_ip4(ip_hdr(skb), path, skb->len, id);
+	skb->protocol = path->is_v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+}
+
+bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
+{
+	struct srn_bth *bth = (void *)skb->data;
+	unsigned int pad;
+	__le32 crc;
+	u8 *end;
+
+	pad = set_pad(bth, skb->len);
+	trace_srn_tx(path->dev, skb);
+	end = add_trailer(skb, pad + SRN_ICRC_SIZE);
+	if (!end) {
+		srn_count(path->dev, SRN_CNT_TX_NOMEM);
+		return false;
+	}
+	memset(end, 0, pad);
+	crc = srn_icrc_final(srn_icrc_skb(crc_headers(path, bth, skb->len, id), skb, sizeof(*bth),
+					  skb->len - sizeof(*bth) - SRN_ICRC_SIZE));
+	memcpy(end + pad, &crc, SRN_ICRC_SIZE);
+	push_headers(skb, path, id);
+	return true;
 }
 
 static int send_ip(struct srn_path *path, struct sk_buff *skb)
@@ -118,48 +155,51 @@ static int send_ip(struct srn_path *path, struct sk_buff *skb)
 	return ip_local_out(net, NULL, skb);
 }
 
-void srn_xmit(struct srn_path *path, struct sk_buff *skb)
+static struct sock *owner(const struct srn_path *path)
 {
-	struct srn_dev *dev = path->dev;
-	unsigned int bytes, trailer;
-	struct dst_entry *dst;
-	__le32 crc;
-	u8 *end;
+	const struct srn_net *snet = path->dev->snet;
 
-	dst = srn_path_dst(path);
+	return (path->is_v6 && snet->sock6 ? snet->sock6 : snet->sock4)->sk;
+}
+
+bool srn_xmit_has_room(const struct srn_path *path)
+{
+	return refcount_read(&owner(path)->sk_wmem_alloc) < SRN_UNSENT_BYTES;
+}
+
+void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int num,
+		     unsigned int bytes)
+{
+	struct dst_entry *dst = srn_path_dst(path);
+	struct srn_dev *dev = path->dev;
+
 	if (!dst) {
 		srn_count(dev, SRN_CNT_NO_ROUTE);
-		goto drop;
+		kfree_skb(skb);
+		return;
 	}
 	skb_dst_set(skb, dst);
-	trailer = set_pad(skb) + SRN_ICRC_SIZE;
-	trace_srn_tx(dev, skb);
-	end = add_trailer(skb, trailer);
-	if (!end) {
-		srn_count(dev, SRN_CNT_TX_NOMEM);
-		goto drop;
-	}
-	memset(end, 0, trailer);
-	bytes = skb->len;
-
-	push_udp(skb, path);
-	if (path->is_v6)
-		push_ip6(skb, path);
-	else
-		push_ip4(skb, path);
-	crc = icrc(skb, path->is_v6);
-	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
-
+	/* By the core's code, not ours: the packet may outlive this module. */
+	if (path->paced)
+		skb_set_owner_w(skb, owner(path));
 	skb->dev = dst->dev;
 	skb->priority = path->prio;
-	skb->ip_summed = CHECKSUM_NONE;
 	/* Spreads QPs over queues and CPUs without dissecting the packet again. */
 	__skb_set_sw_hash(skb, (__force u32)path->sport * 0x9e3779b1u, true);
-	srn_count(dev, SRN_CNT_SENT_PKTS);
+	srn_count_add(dev, SRN_CNT_SENT_PKTS, num);
 	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
 	if (send_ip(path, skb))
 		srn_count(dev, SRN_CNT_SEND_ERR);
-	return;
-drop:
-	kfree_skb(skb);
+}
+
+void srn_xmit(struct srn_path *path, struct sk_buff *skb)
+{
+	unsigned int bytes;
+
+	if (!srn_xmit_seal(path, skb, 0)) {
+		kfree_skb(skb);
+		return;
+	}
+	bytes = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
+	srn_xmit_sealed(path, skb, 1, bytes);
 }

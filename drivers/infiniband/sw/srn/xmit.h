@@ -18,4 +18,30 @@ struct srn_path;
  */
 void srn_xmit(struct srn_path *path, struct sk_buff *skb);
 
+/**
+ * srn_xmit_seal() - make a built packet a datagram: pad, ICRC, UDP and IP headers
+ * @id: IPv4 id
+ *
+ * Return: false without memory; counted, @skb is the caller's.
+ */
+bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id);
+
+/**
+ * srn_xmit_sealed() - send what srn_xmit_seal() made, one packet or a train of @num
+ * @skb: consumed
+ * @bytes: from BTH to ICRC, of all packets
+ *
+ * What goes wrong is loss, as in srn_xmit(). BH disabled.
+ */
+void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int num,
+		     unsigned int bytes);
+
+/**
+ * srn_xmit_has_room() - whether little enough of what paced paths sent waits in this host
+ *
+ * UC and UD have no window: without this they would fill the queues in front of the wire,
+ * which drop. A hardware adapter sends such a QP as fast as the wire takes it.
+ */
+bool srn_xmit_has_room(const struct srn_path *path);
+
 #endif

@@ -4,6 +4,7 @@
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 
 struct fake {
 	struct srn_turn turn;
@@ -130,7 +131,60 @@ static void srn_sched_own_busy_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
 }
 
+/* A worker runs what was sent away, however long it takes; kicks meanwhile are seen. */
+static void srn_sched_away_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->more = 100;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	KUNIT_EXPECT_FALSE(test, srn_turn_take(&f->turn, SRN_TURN_RX));
+	srn_turn_kick(&f->turn, SRN_TURN_TIMER);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	srn_turn_send_away(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 101);
+	KUNIT_EXPECT_EQ(test, f->seen & (SRN_TURN_SQ | SRN_TURN_RX | SRN_TURN_TIMER),
+			(unsigned int)(SRN_TURN_SQ | SRN_TURN_RX | SRN_TURN_TIMER));
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+/* A turn that is away can be owned, and stays with its worker until then. */
+static void srn_sched_own_away_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->more = INT_MAX;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	srn_turn_send_away(&f->turn);
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->inside, 0);
+	f->more = 0;
+	srn_turn_disown(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+/* Other CPUs that were found busy are left alone for a while. */
+static void srn_sched_away_pause_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	KUNIT_EXPECT_EQ(test, srn_turn_may_go_away(&f->turn), num_online_cpus() > 1);
+	f->turn.away_pause = jiffies + HZ;
+	KUNIT_EXPECT_FALSE(test, srn_turn_may_go_away(&f->turn));
+}
+
 #define KICKS	20000
+
+/* As a doorbell may: run it here, or send it away. */
+static void kick_or_send(struct srn_turn *turn, bool away)
+{
+	if (!away)
+		srn_turn_kick(turn, SRN_TURN_SQ);
+	else if (srn_turn_take(turn, SRN_TURN_SQ))
+		srn_turn_send_away(turn);
+}
 
 static int kicker(void *arg)
 {
@@ -139,7 +193,7 @@ static int kicker(void *arg)
 
 	for (i = 0; i < KICKS; i++) {
 		atomic_inc(&f->work);
-		srn_turn_kick(&f->turn, SRN_TURN_SQ);
+		kick_or_send(&f->turn, i % 4 == 0);
 		cond_resched();
 	}
 	while (!kthread_should_stop())
@@ -178,6 +232,9 @@ static struct kunit_case srn_sched_cases[] = {
 	KUNIT_CASE(srn_sched_defer_test),
 	KUNIT_CASE(srn_sched_own_test),
 	KUNIT_CASE(srn_sched_own_busy_test),
+	KUNIT_CASE(srn_sched_away_test),
+	KUNIT_CASE(srn_sched_own_away_test),
+	KUNIT_CASE(srn_sched_away_pause_test),
 	KUNIT_CASE(srn_sched_race_test),
 	{}
 };

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Trains: with segmentation offload on, packets of one length leave as one skb. What
+// the stack cuts them into must be what single packets are, ICRC and all. Here the
+// netdev of the device cannot take the list, so that the sending stack cuts.
+#include <net/command.h>
+
+#include "counters.h"
+#include "fixture.h"
+#include "wire.h"
+
+namespace wire {
+namespace {
+
+constexpr size_t kPlace = 4096;
+
+class RcTrain : public WireTest {
+ protected:
+  void SetUp() override { Offload("on"); }
+  void TearDown() override { Offload("off"); }
+
+ private:
+  static void Offload(const char* gso) {
+    const std::string& dev = Wire::Get().config().netdev;
+    ASSERT_TRUE(net::Run({"ethtool", "-K", dev, "gso", gso, "tx-gso-list", "off",
+                          "tx-udp-segmentation", "off"}));
+  }
+};
+SRN_BOTH_IP_VERSIONS(RcTrain);
+
+TEST_P(RcTrain, MiddlesOfAWriteAreWholePackets) {
+  Start();
+  const Counters counters;
+  const uint32_t length = 12 * mtu() + 5;
+  ep().FillPattern(kPlace, length);
+  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
+                 .id = 1,
+                 .offset = kPlace,
+                 .length = length,
+                 .remote_va = 0x5000,
+                 .rkey = 5});
+  ExpectMessage(WriteMessage(DevPsn(), ep().Copy(kPlace, length), mtu(), 0x5000, 5));
+  peer().Send(Ack(DevPsn(12), 1));
+  ExpectSent(1, IBV_WC_RDMA_WRITE);
+  EXPECT_TRUE(counters.Grew("sent_trains"));
+}
+
+TEST_P(RcTrain, SmallMessagesAreWholePackets) {
+  Start();
+  const Counters counters;
+  for (uint64_t id = 1; id <= 8; ++id) ep().PostSend({.id = id, .length = 9});
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  // What is sent again leaves in one round.
+  peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
+  for (int i = 0; i < 8; ++i)
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+  EXPECT_EQ(counters.Growth("sent_trains"), 1u);
+  peer().Send(Ack(DevPsn(7), 8));
+  for (uint64_t id = 1; id <= 8; ++id) ExpectSent(id, IBV_WC_SEND);
+}
+
+TEST_P(RcTrain, ReadResponsesAreWholePackets) {
+  Start();
+  const Counters counters;
+  const uint32_t length = 12 * mtu() + 5;
+  ep().FillPattern(kPlace, length);
+  peer().Send(ReadRequest(PeerPsn(0), Reth(kPlace, length)));
+  for (const Packet& want : ReadResponses(PeerPsn(0), ep().Copy(kPlace, length), mtu(), 1)) {
+    const Packet got = peer().Expect();
+    EXPECT_THAT(got, IsRequest(static_cast<Operation>(want.bth.opcode), want.bth.psn));
+    EXPECT_EQ(got.payload, want.payload);
+  }
+  EXPECT_TRUE(counters.Grew("sent_trains"));
+}
+
+TEST_P(RcTrain, WithoutOffloadEachPacketGoesAlone) {
+  TearDown();
+  Start();
+  const Counters counters;
+  const uint32_t length = 4 * mtu();
+  ep().FillPattern(kPlace, length);
+  peer().Send(ReadRequest(PeerPsn(0), Reth(kPlace, length)));
+  for (int i = 0; i < 4; ++i) (void)peer().Expect();
+  EXPECT_EQ(counters.Growth("sent_trains"), 0u);
+}
+
+}  // namespace
+}  // namespace wire
