@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What a QP that leaves its working states does with posted requests.
+#include <atomic>
+#include <thread>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -52,6 +55,25 @@ TEST_P(Flush, RequestsPostedInErrorComeBackAtOnce) {
     list.push_back(SendWr::Send(id, a_.mr.Slice(0, 64)).Unsignaled());
   Must(end.qp.Post(list, nullptr));
   ExpectFlushed(end.send_cq, end.qp, 0, 20);
+}
+
+// The kernel flushes while the program goes on posting; it tells the program to ring
+// for the rest, or sees it.
+TEST_P(Flush, RequestsPostedDuringTheChangeComeBack) {
+  constexpr uint64_t kPosts = 200;
+  for (int round = 0; round < 40; round++) {
+    Pair p = Connected({.max_send_wr = kPosts});
+    std::atomic<uint64_t> posted = 0;
+    std::thread poster([&] {
+      for (uint64_t id = 0; id < kPosts; id++, posted++)
+        EXPECT_TRUE(p.a.qp.Post(SendWr::Write(id, a_.mr.Slice(0, 8), b_.mr.At(0))).ok());
+    });
+    while (posted < kPosts / 4) std::this_thread::yield();
+    Must(p.a.qp.ModifyState(IBV_QPS_ERR));
+    poster.join();
+    for (uint64_t id = 0; id < kPosts; id++) ASSERT_EQ(Await(p.a.send_cq).wr_id, id);
+    ExpectQuiet(p.a.send_cq);
+  }
 }
 
 TEST_P(Flush, ReceiveRequestsOfAnUnconnectedQpComeBack) {

@@ -434,7 +434,12 @@ bool srn_requester_idle(struct srn_qp *qp)
 	WRITE_ONCE(qp->page->status, SRN_QP_NEED_DB);
 	/* Pairs with the provider's barrier between sq_tail and status. */
 	smp_mb();
-	if (!may_send(qp) || !posted(qp, &tail) || tail == req->fetched)
+	if (!posted(qp, &tail))
+		return false;
+	/* Without a doorbell nobody else would flush what came after the flush. */
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		return tail != req->una;
+	if (!may_send(qp) || tail == req->fetched)
 		return false;
 	WRITE_ONCE(qp->page->status, 0);
 	return true;
