@@ -132,8 +132,13 @@ perftests() {
 	perftest "ib_write_bw, posting lists" "ib_write_bw -l 8 -n 800"
 }
 
-# One case of each kind: between different devices, where the whole table takes half an
-# hour on an emulated machine.
+whole_table() {
+	pingpongs
+	connected
+	perftests
+}
+
+# One case of each kind, where the whole table takes too long.
 sample() {
 	local type row tool
 

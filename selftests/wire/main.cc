@@ -16,11 +16,10 @@ namespace {
 /// A socket that wants time stamps while it is open. The first and the last of
 /// those patch the kernel's code (a static key); without this one, each test
 /// would, and QEMU's TCG now and then runs what stood there before.
-int HoldTimestamps() {
+void HoldTimestamps() {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   if (fd >= 0) (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
-  return fd;
 }
 
 }  // namespace

@@ -7,11 +7,12 @@
 #include "parse.h"
 #include "psn.h"
 #include "qp.h"
+#include "sq.h"
 #include "trace.h"
 
 static struct srn_wqe *oldest(struct srn_qp *qp)
 {
-	return srn_requester_wqe(qp, qp->req.una);
+	return srn_sq_wqe(qp, qp->req.una);
 }
 
 static bool is_read_like(const struct srn_wqe *wqe)
@@ -131,7 +132,7 @@ static bool acknowledge(struct srn_qp *qp, u32 psn)
 	u32 i;
 
 	for (i = req->una; i != req->fetched; i++) {
-		wqe = srn_requester_wqe(qp, i);
+		wqe = srn_sq_wqe(qp, i);
 		if (wqe->done)
 			continue;
 		if (!wqe->started || srn_psn_diff(psn, wqe->first_psn) < 0)

@@ -55,6 +55,9 @@ void srn_path_destroy(struct srn_path *path);
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);
 
+/** srn_path_sock() - the namespace's socket of the path's family, to charge packets to */
+struct sock *srn_path_sock(const struct srn_path *path);
+
 /** srn_path_from() - whether @skb (network header set) came from the path's peer to its source */
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb);
 

@@ -3,6 +3,7 @@
 #include <linux/preempt.h>
 
 #include "qp.h"
+#include "sq.h"
 
 /* Whether engines may run here; posts are legal in every context. */
 static void kick(struct srn_qp *qp, unsigned int bits)
@@ -27,7 +28,7 @@ static int post_one_send(struct srn_qp *qp, const struct ib_send_wr *wr)
 	/* Pairs with the release in publish_head(): the slot is ours again. */
 	if (sq->tail - smp_load_acquire(&sq->head) >= sq->max_wr)
 		return -ENOMEM;
-	err = srn_wqe_from_wr(wr, &sq->lim, srn_requester_wqe(qp, sq->tail));
+	err = srn_wqe_from_wr(wr, &sq->lim, srn_sq_wqe(qp, sq->tail));
 	if (err)
 		return err;
 	smp_store_release(&sq->tail, sq->tail + 1);

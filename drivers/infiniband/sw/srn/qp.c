@@ -4,6 +4,7 @@
 
 #include "completer.h"
 #include "parse.h"
+#include "sq.h"
 #include "trace.h"
 
 static bool is_datagram(const struct srn_qp *qp)
@@ -14,11 +15,11 @@ static bool is_datagram(const struct srn_qp *qp)
 static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
 	trace_srn_rx(qp, skb);
-	if (is_datagram(qp))
+	if (is_datagram(qp)) {
 		srn_ud_rx(qp, skb);
-	else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE)
+	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
 		srn_responder_rx(qp, skb);
-	else {
+	} else {
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
 	}
@@ -48,7 +49,7 @@ static bool is_error(const struct srn_qp *qp)
 
 static void run_flush(struct srn_qp *qp)
 {
-	srn_requester_flush(qp);
+	srn_sq_flush(qp);
 	if (qp->state == IB_QPS_ERR)
 		srn_responder_flush(qp);
 }

@@ -6,6 +6,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "qp.h"
+#include "sq.h"
 #include "ucontext.h"
 #include "wire.h"
 
@@ -253,7 +254,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_link_destroy(qp->link);
 
 	skb_queue_purge(&qp->rxq);
-	srn_requester_discard(qp);
+	srn_sq_discard(qp);
 	srn_mem_unbind_qp(qp->dev, qpn);
 	srn_responder_free(qp);
 	if (qp->kernel) {

@@ -6,6 +6,7 @@
 #include "completer.h"
 #include "psn.h"
 #include "qp.h"
+#include "sq.h"
 #include "wire.h"
 
 /* What a modification needs and apply() cannot fail to have. */
@@ -148,7 +149,7 @@ static void to_reset(struct srn_qp *qp)
 	srn_qp_set_state(qp, IB_QPS_RESET);
 	srn_retry_clear(qp);
 	skb_queue_purge(&qp->rxq);
-	srn_requester_discard(qp);
+	srn_sq_discard(qp);
 	srn_responder_reset(qp);
 	qp->last_error = SRN_OK;
 	qp->sq_draining = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The send queue's cursor: fetch, decide, send. */
+/* The send queue's cursor: which WQE goes next, may it, and send it. */
 #include "requester.h"
 
 #include <rdma/ib_verbs.h>
@@ -7,11 +7,12 @@
 #include "ah.h"
 #include "build.h"
 #include "completer.h"
+#include "opcode.h"
 #include "psn.h"
 #include "qp.h"
 #include "request.h"
 #include "segment.h"
-#include "trace.h"
+#include "sq.h"
 #include "xmit.h"
 
 /* WQEs that are copied ahead of the one being sent: enough to see whether a
@@ -20,52 +21,6 @@
 #define LOOKAHEAD	64
 /* Without an ACK asked for this many packets, ask: keeps the window open. */
 #define ACKREQ_EVERY	32
-
-struct srn_wqe *srn_requester_wqe(struct srn_qp *qp, u32 index)
-{
-	return qp->sq.wqes + (size_t)(index & (qp->sq.entries - 1)) * qp->sq.wqe_size;
-}
-
-/* Free-running count of posted WQEs. False: the program wrote nonsense. */
-static bool posted(struct srn_qp *qp, u32 *tail)
-{
-	struct srn_requester *req = &qp->req;
-
-	if (qp->kernel) {
-		*tail = smp_load_acquire(&qp->sq.tail);
-		return true;
-	}
-	/* Pairs with the provider's release: slots before the tail are complete. */
-	*tail = smp_load_acquire(&qp->page->sq_tail);
-	return *tail - req->una <= qp->sq.entries && *tail - req->una >= req->fetched - req->una;
-}
-
-static void fetch_one(struct srn_qp *qp, u32 index)
-{
-	struct srn_wqe *wqe = srn_requester_wqe(qp, index);
-
-	if (!qp->kernel)
-		srn_wqe_fetch(qp->sq.slots + (size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride,
-			      &qp->sq.lim, wqe);
-	wqe->started = false;
-	wqe->done = false;
-	trace_srn_post(qp, wqe);
-}
-
-/* Copy newly posted WQEs, up to @ahead beyond the cursor. */
-static bool fetch(struct srn_qp *qp, u32 ahead)
-{
-	struct srn_requester *req = &qp->req;
-	u32 tail;
-
-	if (!posted(qp, &tail)) {
-		srn_qp_error(qp, SRN_V_LOC_QP_OP);
-		return false;
-	}
-	while (req->fetched != tail && req->fetched - req->nxt < ahead)
-		fetch_one(qp, req->fetched++);
-	return true;
-}
 
 u32 srn_requester_inflight(const struct srn_qp *qp)
 {
@@ -177,7 +132,7 @@ static bool next_follows(struct srn_qp *qp)
 
 	if (req->nxt + 1 == req->fetched)
 		return false;
-	next = srn_requester_wqe(qp, req->nxt + 1);
+	next = srn_sq_wqe(qp, req->nxt + 1);
 	return !next->status && !(next->flags & IB_SEND_FENCE) && !is_rd_atomic(next->opcode) &&
 	       !is_local(next->opcode) && qp->state != IB_QPS_SQD;
 }
@@ -351,13 +306,13 @@ static bool run(struct srn_qp *qp, int *budget)
 	struct srn_requester *req = &qp->req;
 
 	while (may_send(qp)) {
-		if (!fetch(qp, LOOKAHEAD))
+		if (!srn_sq_fetch(qp, LOOKAHEAD))
 			return false;
 		if (req->nxt == req->fetched)
 			return false;
 		if (*budget <= 0)
 			return true;
-		if (!step(qp, srn_requester_wqe(qp, req->nxt)))
+		if (!step(qp, srn_sq_wqe(qp, req->nxt)))
 			return false;
 		--*budget;
 	}
@@ -379,7 +334,7 @@ void srn_requester_seek(struct srn_qp *qp, u32 psn)
 	u32 i;
 
 	for (i = req->una; i != req->fetched; i++) {
-		wqe = srn_requester_wqe(qp, i);
+		wqe = srn_sq_wqe(qp, i);
 		if (wqe->done)
 			continue;
 		if (!wqe->started || srn_psn_diff(psn, wqe->last_psn) <= 0)
@@ -434,7 +389,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 	WRITE_ONCE(qp->page->status, SRN_QP_NEED_DB);
 	/* Pairs with the provider's barrier between sq_tail and status. */
 	smp_mb();
-	if (!posted(qp, &tail))
+	if (!srn_sq_posted(qp, &tail))
 		return false;
 	/* Without a doorbell nobody else would flush what came after the flush. */
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
@@ -443,56 +398,6 @@ bool srn_requester_idle(struct srn_qp *qp)
 		return false;
 	WRITE_ONCE(qp->page->status, 0);
 	return true;
-}
-
-void srn_requester_flush(struct srn_qp *qp)
-{
-	struct srn_requester *req = &qp->req;
-	struct srn_wqe *wqe;
-	u32 tail;
-
-	if (!posted(qp, &tail))
-		tail = req->fetched;
-	while (req->una != tail) {
-		if (req->fetched == req->una)
-			fetch_one(qp, req->fetched++);
-		wqe = srn_requester_wqe(qp, req->una);
-		/* What was done before the error stays done. */
-		if (!wqe->done)
-			wqe->status = SRN_V_FLUSH;
-		wqe->done = true;
-		srn_completer_retire(qp);
-	}
-	req->nxt = req->una;
-	req->psn = req->una_psn;
-	req->rnr_wait = false;
-	srn_retry_clear(qp);
-}
-
-void srn_requester_discard(struct srn_qp *qp)
-{
-	struct srn_requester *req = &qp->req;
-	u32 tail;
-
-	for (; req->una != req->fetched; req->una++)
-		srn_wqe_release(&qp->sq.lim, srn_requester_wqe(qp, req->una));
-	if (qp->kernel) {
-		/* Posted but never looked at: they may hold address vectors. */
-		for (tail = smp_load_acquire(&qp->sq.tail); req->una != tail; req->una++)
-			srn_wqe_release(&qp->sq.lim, srn_requester_wqe(qp, req->una));
-		smp_store_release(&qp->sq.head, req->una);
-	} else if (qp->page) {
-		req->una = smp_load_acquire(&qp->page->sq_tail);
-		smp_store_release(&qp->page->sq_head, req->una);
-		WRITE_ONCE(qp->page->status, SRN_QP_NEED_DB);
-	}
-	req->fetched = req->una;
-	req->nxt = req->una;
-	req->rd_head = req->rd_tail;
-	req->unasked = 0;
-	req->rnr_wait = false;
-	req->rewound = false;
-	req->probing = false;
 }
 
 void srn_requester_start(struct srn_qp *qp)

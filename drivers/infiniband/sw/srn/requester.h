@@ -9,7 +9,6 @@
 #include "train.h"
 
 struct srn_qp;
-struct srn_wqe;
 
 /* A READ asks for at most this many response packets at once: the window of
  * what a responder may send us. A longer READ is several requests on the wire.
@@ -70,14 +69,5 @@ void srn_requester_hush(struct srn_qp *qp);
  * Return: true if something was posted meanwhile: go on.
  */
 bool srn_requester_idle(struct srn_qp *qp);
-
-/** srn_requester_flush() - complete all that is posted with FLUSH_ERR */
-void srn_requester_flush(struct srn_qp *qp);
-
-/** srn_requester_discard() - forget all that is posted (RESET, destroy) */
-void srn_requester_discard(struct srn_qp *qp);
-
-/** srn_requester_wqe() - the private copy at free-running @index */
-struct srn_wqe *srn_requester_wqe(struct srn_qp *qp, u32 index);
 
 #endif

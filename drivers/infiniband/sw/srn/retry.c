@@ -4,6 +4,7 @@
 
 #include "completer.h"
 #include "qp.h"
+#include "sq.h"
 
 /* Hundredths of a millisecond of each RNR timer code (IBTA vol. 1, table 45). */
 static const u32 rnr_10us[32] = {
@@ -85,7 +86,7 @@ void srn_retry_again(struct srn_qp *qp)
 		return;
 	}
 	srn_count(qp->dev, SRN_CNT_RETRY_EXCEEDED);
-	srn_completer_fail(qp, srn_requester_wqe(qp, req->una), SRN_V_RETRY_EXC);
+	srn_completer_fail(qp, srn_sq_wqe(qp, req->una), SRN_V_RETRY_EXC);
 }
 
 void srn_retry_expired(struct srn_qp *qp)

@@ -4,8 +4,8 @@
 
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
-#include <linux/netdevice.h>
 #include <linux/ktime.h>
+#include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>

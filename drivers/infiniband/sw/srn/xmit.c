@@ -14,14 +14,14 @@
 #include "icrc.h"
 #include "limits.h"
 #include "path.h"
-#include "recv.h"
 #include "trace.h"
 #include "wire.h"
 
 /* Payload is padded to four bytes; the count stands in the BTH. */
-static u8 set_pad(struct srn_bth *bth, unsigned int len)
+static u8 set_pad(struct sk_buff *skb)
 {
-	u8 pad = -len & 3;
+	struct srn_bth *bth = (struct srn_bth *)skb->data;
+	u8 pad = -skb->len & 3;
 
 	bth->flags |= u8_encode_bits(pad, SRN_BTH_PAD);
 	return pad;
@@ -49,23 +49,33 @@ static void *add_trailer(struct sk_buff *skb, unsigned int len)
 	return skb_is_nonlinear(skb) ? trailer_frag(skb, len) : skb_put(skb, len);
 }
 
-static void set_udp(struct udphdr *udp, const struct srn_path *path, unsigned int len)
+static void push_udp(struct sk_buff *skb, const struct srn_path *path)
 {
+	struct udphdr *udp;
+
+	skb_push(skb, sizeof(*udp));
+	skb_reset_transport_header(skb);
+	udp = udp_hdr(skb);
 	udp->source = path->sport;
 	udp->dest = htons(SRN_UDP_PORT);
-	udp->len = htons(len);
+	udp->len = htons(skb->len);
 	udp->check = 0;		/* the ICRC covers more (annex A17.4.5.1) */
 }
 
 /* A packet alone has id 0: it is an atomic datagram (RFC 6864), never fragmented. In a
  * train the stack counts on from there.
  */
-static void set_ip4(struct iphdr *ip, const struct srn_path *path, unsigned int len, u16 id)
+static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u16 id)
 {
+	struct iphdr *ip;
+
+	skb_push(skb, sizeof(*ip));
+	skb_reset_network_header(skb);
+	ip = ip_hdr(skb);
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
 	ip->tos = path->tos;
-	ip->tot_len = htons(len);
+	ip->tot_len = htons(skb->len);
 	ip->id = htons(id);
 	ip->frag_off = htons(IP_DF);
 	ip->ttl = path->ttl;
@@ -73,75 +83,55 @@ static void set_ip4(struct iphdr *ip, const struct srn_path *path, unsigned int 
 	ip->check = 0;		/* ip_local_out() fills it in; not covered by the ICRC */
 	ip->saddr = path->v4.saddr;
 	ip->daddr = path->v4.daddr;
+	skb->protocol = htons(ETH_P_IP);
 }
 
-static void set_ip6(struct ipv6hdr *ip, const struct srn_path *path, unsigned int len)
+static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
 {
+	struct ipv6hdr *ip;
+
+	skb_push(skb, sizeof(*ip));
+	skb_reset_network_header(skb);
+	ip = ipv6_hdr(skb);
 	ip6_flow_hdr(ip, path->tos, path->flow_label);
-	ip->payload_len = htons(len - sizeof(*ip));
+	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = path->ttl;
 	ip->saddr = path->v6.saddr;
 	ip->daddr = path->v6.daddr;
+	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/* CRC state over the headers that a packet of @len bytes from the BTH on will have. */
-static u32 crc_headers(const struct srn_path *path, const struct srn_bth *bth,
-		       unsigned int len, u16 id)
+/* Everything before the trailer, the headers now being final. */
+static __le32 icrc(struct sk_buff *skb, bool is_v6)
 {
-	struct {
-		struct udphdr udp;
-		struct srn_bth bth;
-	} rest;
-	union {
-		struct iphdr v4;
-		struct ipv6hdr v6;
-	} ip;
+	unsigned int from = skb_transport_offset(skb) + sizeof(struct udphdr) +
+			    sizeof(struct srn_bth);
+	u32 crc = srn_icrc_hdr(skb_network_header(skb), skb_transport_header(skb), is_v6);
 
-	static_assert(sizeof(rest) == sizeof(rest.udp) + sizeof(rest.bth));
-	len += sizeof(rest.udp);
-	set_udp(&rest.udp, path, len);
-	rest.bth = *bth;
-	if (path->is_v6)
-		set_ip6(&ip.v6, path, sizeof(ip.v6) + len);
-	else
-		set_ip4(&ip.v4, path, sizeof(ip.v4) + len, id);
-	return srn_icrc_hdr(&ip, &rest, path->is_v6);
-}
-
-static void push_headers(struct sk_buff *skb, const struct srn_path *path, u16 id)
-{
-	skb_push(skb, sizeof(struct udphdr));
-	skb_reset_transport_header(skb);
-	set_udp(udp_hdr(skb), path, skb->len);
-	skb_push(skb, path->is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
-	skb_reset_network_header(skb);
-	if (path->is_v6)
-		set_ip6(ipv6_hdr(skb), path, skb->len);
-	else
-		set_ip4(ip_hdr(skb), path, skb->len, id);
-	skb->protocol = path->is_v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
 }
 
 bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 {
-	struct srn_bth *bth = (void *)skb->data;
-	unsigned int pad;
+	unsigned int trailer = set_pad(skb) + SRN_ICRC_SIZE;
 	__le32 crc;
 	u8 *end;
 
-	pad = set_pad(bth, skb->len);
 	trace_srn_tx(path->dev, skb);
-	end = add_trailer(skb, pad + SRN_ICRC_SIZE);
+	end = add_trailer(skb, trailer);
 	if (!end) {
 		srn_count(path->dev, SRN_CNT_TX_NOMEM);
 		return false;
 	}
-	memset(end, 0, pad);
-	crc = srn_icrc_final(srn_icrc_skb(crc_headers(path, bth, skb->len, id), skb, sizeof(*bth),
-					  skb->len - sizeof(*bth) - SRN_ICRC_SIZE));
-	memcpy(end + pad, &crc, SRN_ICRC_SIZE);
-	push_headers(skb, path, id);
+	memset(end, 0, trailer);
+	push_udp(skb, path);
+	if (path->is_v6)
+		push_ip6(skb, path);
+	else
+		push_ip4(skb, path, id);
+	crc = icrc(skb, path->is_v6);
+	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
 	return true;
 }
 
@@ -155,16 +145,9 @@ static int send_ip(struct srn_path *path, struct sk_buff *skb)
 	return ip_local_out(net, NULL, skb);
 }
 
-static struct sock *owner(const struct srn_path *path)
-{
-	const struct srn_net *snet = path->dev->snet;
-
-	return (path->is_v6 && snet->sock6 ? snet->sock6 : snet->sock4)->sk;
-}
-
 bool srn_xmit_has_room(const struct srn_path *path)
 {
-	return refcount_read(&owner(path)->sk_wmem_alloc) < SRN_UNSENT_BYTES;
+	return refcount_read(&srn_path_sock(path)->sk_wmem_alloc) < SRN_UNSENT_BYTES;
 }
 
 void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int num,
@@ -181,7 +164,7 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int nu
 	skb_dst_set(skb, dst);
 	/* By the core's code, not ours: the packet may outlive this module. */
 	if (path->paced)
-		skb_set_owner_w(skb, owner(path));
+		skb_set_owner_w(skb, srn_path_sock(path));
 	skb->dev = dst->dev;
 	skb->priority = path->prio;
 	/* Spreads QPs over queues and CPUs without dissecting the packet again. */

@@ -115,6 +115,17 @@ static void srn_sched_own_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* Whoever runs work without end gives it up to who wants to own it. */
+static void own_and_end(struct kunit *test, struct fake *f)
+{
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->inside, 0);
+	f->more = 0;
+	srn_turn_disown(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
 /* A turn that never ends by itself can still be owned. */
 static void srn_sched_own_busy_test(struct kunit *test)
 {
@@ -122,12 +133,7 @@ static void srn_sched_own_busy_test(struct kunit *test)
 
 	f->more = INT_MAX;
 	srn_turn_kick(&f->turn, SRN_TURN_SQ);
-	srn_turn_own(&f->turn);
-	KUNIT_EXPECT_EQ(test, f->inside, 0);
-	f->more = 0;
-	srn_turn_disown(&f->turn);
-	wait_idle(f);
-	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+	own_and_end(test, f);
 	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
 }
 
@@ -157,12 +163,7 @@ static void srn_sched_own_away_test(struct kunit *test)
 	f->more = INT_MAX;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
 	srn_turn_send_away(&f->turn);
-	srn_turn_own(&f->turn);
-	KUNIT_EXPECT_EQ(test, f->inside, 0);
-	f->more = 0;
-	srn_turn_disown(&f->turn);
-	wait_idle(f);
-	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+	own_and_end(test, f);
 }
 
 /* Other CPUs that were found busy are left alone for a while. */
