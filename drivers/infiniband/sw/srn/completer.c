@@ -42,12 +42,9 @@ static void post_cqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 	trace_srn_complete(qp, &cqe);
 	/* A CQE that finds no room is a lost completion: the QP can't go on. */
-	if (!srn_cq_post(qp->scq, &cqe, wqe->status, &qp->ibqp)) {
-		srn_count(qp->dev, SRN_CNT_CQ_OVERRUN);
-		if (qp->state != IB_QPS_ERR) {
-			srn_qp_event(qp, IB_EVENT_QP_FATAL);
-			srn_qp_error(qp, SRN_V_LOC_QP_OP);
-		}
+	if (!srn_cq_post(qp->scq, &cqe, wqe->status, &qp->ibqp) && qp->state != IB_QPS_ERR) {
+		srn_qp_event(qp, IB_EVENT_QP_FATAL);
+		srn_qp_error(qp, SRN_V_LOC_QP_OP);
 	}
 }
 

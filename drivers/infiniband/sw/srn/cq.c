@@ -79,7 +79,6 @@ static void raise_overrun(struct srn_cq *cq)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
-	srn_count(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN);
 	if (cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
@@ -121,9 +120,12 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 
 	if (armed)
 		notify(cq);
-	if (unlikely(!room && !was_dead))
+	if (likely(room))
+		return true;
+	srn_count(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN);
+	if (!was_dead)
 		raise_overrun(cq);
-	return room;
+	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_post);
 

@@ -4,6 +4,7 @@
  */
 #include "stats.h"
 
+#include <kunit/visibility.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 
@@ -79,6 +80,7 @@ u64 srn_stats_sum(struct srn_dev *dev, enum srn_counter c)
 		sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->cnt[c]);
 	return sum;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_stats_sum);
 
 struct rdma_hw_stats *srn_stats_alloc(struct ib_device *ibdev, u32 port)
 {

@@ -147,6 +147,8 @@ static void srn_ring_cq_full_test(struct kunit *test)
 	c->cq->page->cons = c->cq->page->prod;
 	KUNIT_EXPECT_FALSE(test, post(c, 100));
 	KUNIT_EXPECT_EQ(test, c->events, 1);
+	/* The counter knows each that was lost, once. */
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(c->dev, SRN_CNT_CQ_OVERRUN), 2);
 	KUNIT_EXPECT_EQ(test, c->cq->page->prod, U32_MAX - 2 + ENTRIES);
 }
 
