@@ -2,6 +2,8 @@
 /* A QP's turn: what runs, in which order, and how it is woken. */
 #include "qp.h"
 
+#include <linux/bottom_half.h>
+
 #include "completer.h"
 #include "parse.h"
 #include "sq.h"
@@ -90,6 +92,16 @@ void srn_qp_turn_init(struct srn_qp *qp)
 {
 	srn_turn_init(&qp->turn, qp_round);
 	skb_queue_head_init(&qp->rxq);
+}
+
+void srn_qp_own(struct srn_qp *qp)
+{
+	int budget = SRN_RUN_BUDGET;
+
+	srn_turn_own(&qp->turn);
+	local_bh_disable();
+	srn_responder_send(qp, &budget);
+	local_bh_enable();
 }
 
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)

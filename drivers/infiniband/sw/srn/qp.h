@@ -117,6 +117,15 @@ static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *
 /** srn_qp_turn_init() - a new QP's turn and packet queue; it runs nothing in RESET */
 void srn_qp_turn_init(struct srn_qp *qp);
 
+/**
+ * srn_qp_own() - own the turn, to change or destroy the QP; srn_turn_disown() gives it back
+ *
+ * Sends what is pending for the peer first: the completion is seen before the ACK has
+ * left, and whoever destroys the QP on it would have the peer repeat to nobody.
+ * May sleep; qp->lock held.
+ */
+void srn_qp_own(struct srn_qp *qp);
+
 /** srn_qp_rx() - queue a packet for a QP and run it; consumes @skb; softirq; caller holds the link */
 void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb);
 

@@ -248,7 +248,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	unpublish(qp);
 
 	mutex_lock(&qp->lock);
-	srn_turn_own(&qp->turn);	/* for good */
+	srn_qp_own(qp);		/* for good */
 	mutex_unlock(&qp->lock);
 	srn_retry_stop(qp);
 	srn_link_destroy(qp->link);
