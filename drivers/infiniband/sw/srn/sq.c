@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The send queue: posted, fetched, flushed, forgotten. */
 #include "sq.h"
 
 #include "completer.h"
