@@ -2,7 +2,9 @@
 /* A QP's turn: what runs, in which order, and how it is woken. */
 #include "qp.h"
 
+#include <kunit/visibility.h>
 #include <linux/bottom_half.h>
+#include <linux/export.h>
 
 #include "completer.h"
 #include "parse.h"
@@ -93,6 +95,7 @@ void srn_qp_turn_init(struct srn_qp *qp)
 	srn_turn_init(&qp->turn, qp_round);
 	skb_queue_head_init(&qp->rxq);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_turn_init);
 
 void srn_qp_own(struct srn_qp *qp)
 {
@@ -103,6 +106,7 @@ void srn_qp_own(struct srn_qp *qp)
 	srn_responder_send(qp, &budget);
 	local_bh_enable();
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_own);
 
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 {

@@ -400,6 +400,20 @@ bool srn_requester_idle(struct srn_qp *qp)
 	return true;
 }
 
+void srn_requester_reset(struct srn_qp *qp)
+{
+	struct srn_requester *req = &qp->req;
+
+	req->nxt = req->una;
+	req->psn = req->una_psn;
+	req->rd_head = req->rd_tail;
+	req->unasked = 0;
+	req->rnr_wait = false;
+	req->rewound = false;
+	req->probing = false;
+	srn_retry_clear(qp);
+}
+
 void srn_requester_start(struct srn_qp *qp)
 {
 	struct srn_requester *req = &qp->req;

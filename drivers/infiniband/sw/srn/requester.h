@@ -35,6 +35,9 @@ struct srn_requester {
 	u8 rnr_retries;
 };
 
+/** srn_requester_reset() - nothing is in flight; the cursor stands at the oldest WQE */
+void srn_requester_reset(struct srn_qp *qp);
+
 /** srn_requester_start() - RTR to RTS: first PSN and retry counts are known */
 void srn_requester_start(struct srn_qp *qp);
 

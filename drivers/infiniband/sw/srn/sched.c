@@ -76,6 +76,7 @@ void srn_turn_run(struct srn_turn *turn)
 			return;
 	hand_to_napi(turn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_run);
 
 void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
 {

@@ -68,10 +68,7 @@ void srn_sq_flush(struct srn_qp *qp)
 		wqe->done = true;
 		srn_completer_retire(qp);
 	}
-	req->nxt = req->una;
-	req->psn = req->una_psn;
-	req->rnr_wait = false;
-	srn_retry_clear(qp);
+	srn_requester_reset(qp);
 }
 
 void srn_sq_discard(struct srn_qp *qp)
@@ -92,10 +89,5 @@ void srn_sq_discard(struct srn_qp *qp)
 		WRITE_ONCE(qp->page->status, SRN_QP_NEED_DB);
 	}
 	req->fetched = req->una;
-	req->nxt = req->una;
-	req->rd_head = req->rd_tail;
-	req->unasked = 0;
-	req->rnr_wait = false;
-	req->rewound = false;
-	req->probing = false;
+	srn_requester_reset(qp);
 }
