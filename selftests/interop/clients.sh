@@ -16,7 +16,24 @@ clients_setup() {
 	rdma_link "$DEV" "$TYPE" eth0 || return
 	wait_for gid_index "$DEV" "$IP4" && wait_for gid_index "$DEV" "$IP6" || return
 	G4=$(gid_index "$DEV" "$IP4") G6=$(gid_index "$DEV" "$IP6")
+	[ "$ME" = 1 ] || delay_cm || return
 	barrier linked
+}
+
+# With -R, perftest's server tells its client to connect, over TCP, and then listens. A
+# client that is faster is rejected (reason 8: no such service) and tries again, at which
+# Debian's perftest crashes. So what the client sends to QP1 leaves 200 ms late, and
+# nothing else does: u32 looks at the BTH, behind an IP and a UDP header.
+delay_cm() {
+	local band
+
+	tc qdisc replace dev eth0 root handle 1: prio bands 4 || return
+	for band in 1 2 3; do
+		tc qdisc add dev eth0 parent 1:$band fq_codel || return
+	done
+	tc qdisc add dev eth0 parent 1:4 netem delay 200ms || return
+	tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 4791 0xffff \
+		match u32 1 0xffffff at 32 flowid 1:4
 }
 
 # pingpong NAME PROGRAM GID ADDRESS OPTION...: over the given address family.
