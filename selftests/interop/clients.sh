@@ -23,7 +23,8 @@ clients_setup() {
 # With -R, perftest's server tells its client to connect, over TCP, and then listens. A
 # client that is faster is rejected (reason 8: no such service) and tries again, at which
 # Debian's perftest crashes. So what the client sends to QP1 leaves 200 ms late, and
-# nothing else does: u32 looks at the BTH, behind an IP and a UDP header.
+# nothing else does: u32 looks at the BTH, behind an IPv4 and a UDP header (-R goes over
+# IPv4 here). The other bands have the qdisc that eth0 had.
 delay_cm() {
 	local band
 

@@ -35,7 +35,7 @@ struct srn_requester {
 	u8 rnr_retries;
 };
 
-/** srn_requester_reset() - nothing is in flight; the cursor stands at the oldest WQE */
+/** srn_requester_reset() - after a flush or a discard: nothing is in flight, nothing waits */
 void srn_requester_reset(struct srn_qp *qp);
 
 /** srn_requester_start() - RTR to RTS: first PSN and retry counts are known */

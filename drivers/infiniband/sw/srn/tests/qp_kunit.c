@@ -48,7 +48,8 @@ static int own(void *arg)
 	return 0;
 }
 
-static bool is_wanted(struct srn_qp *qp)
+/* Until the other thread waits for the turn. */
+static bool wait_wanted(struct srn_qp *qp)
 {
 	int i;
 
@@ -68,7 +69,7 @@ static void srn_qp_own_sends_ack_test(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
 	srn_ack_done(qp, PSN, true);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(own, o, "srn_kunit_own")));
-	KUNIT_EXPECT_TRUE(test, is_wanted(qp));
+	KUNIT_EXPECT_TRUE(test, wait_wanted(qp));
 	local_bh_disable();
 	srn_turn_run(&qp->turn);
 	local_bh_enable();
@@ -76,12 +77,12 @@ static void srn_qp_own_sends_ack_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack_pending);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_ACK), 1);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_NO_ROUTE), 1);
-	/* The packet itself is still news to the round that follows. */
+	/* RX stays set for the round that srn_turn_disown() would run. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits),
 			(int)(SRN_TURN_OWNED | SRN_TURN_RX));
 }
 
-/* Nothing is said twice, nor by a QP that has nothing to say. */
+/* A QP that owes the peer nothing says nothing when it is owned. */
 static void srn_qp_own_silent_test(struct kunit *test)
 {
 	struct owner *o = new_owner(test);
