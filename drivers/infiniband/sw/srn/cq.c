@@ -3,7 +3,7 @@
 #include "cq.h"
 #include "device.h"
 #include "stats.h"
-#include "ucontext.h"
+#include "doorbell.h"
 #include "udata.h"
 
 #include <kunit/visibility.h>

@@ -9,7 +9,7 @@
 #include <net/net_namespace.h>
 
 #include "device.h"
-#include "lookup.h"
+#include "qpn.h"
 #include "parse.h"
 #include "path.h"
 #include "qp.h"

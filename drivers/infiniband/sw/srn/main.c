@@ -5,9 +5,9 @@
 
 #include "device.h"
 #include "icrc.h"
-#include "lookup.h"
+#include "qpn.h"
 #include "recv.h"
-#include "sched.h"
+#include "turn.h"
 #include "verbs.h"
 
 static struct rdma_link_ops link_ops = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory behind keys: user MRs, fast-registration MRs, DMA MRs and windows.
  * Every access goes key -> srn_mem_get_*() (rights, bounds, PD proven, reference
- * taken) -> copy.h -> srn_mem_put(). References are held within one turn of a
+ * taken) -> sgl.h -> srn_mem_put(). References are held within one turn of a
  * QP, never across packets, so that deregistration waits for nobody else.
  */
 #ifndef SRN_MEM_H

@@ -8,15 +8,15 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
 
-#include "copy.h"
+#include "sgl.h"
 #include "cq.h"
 #include "device.h"
-#include "lookup.h"
+#include "qpn.h"
 #include "path.h"
 #include "requester.h"
 #include "responder.h"
 #include "retry.h"
-#include "sched.h"
+#include "turn.h"
 #include "shmem.h"
 #include "srq.h"
 #include "verdict.h"
@@ -136,7 +136,7 @@ void srn_qp_doorbell(struct srn_qp *qp);
  * srn_qp_error() - to the error state, from within the QP's turn
  * @v: why; kept for humans
  *
- * The flush of both queues follows in this turn. qp_state.c
+ * The flush of both queues follows in this turn. qp.c
  */
 void srn_qp_error(struct srn_qp *qp, enum srn_verdict v);
 

@@ -7,7 +7,7 @@
 
 #include "qp.h"
 #include "sq.h"
-#include "ucontext.h"
+#include "doorbell.h"
 #include "wire.h"
 
 static bool type_supported(enum ib_qp_type type)

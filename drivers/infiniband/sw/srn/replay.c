@@ -12,7 +12,7 @@
 
 #include "ack.h"
 #include "build.h"
-#include "copy.h"
+#include "sgl.h"
 #include "mem.h"
 #include "opcode.h"
 #include "psn.h"

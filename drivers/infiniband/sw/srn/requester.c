@@ -10,7 +10,7 @@
 #include "opcode.h"
 #include "psn.h"
 #include "qp.h"
-#include "request.h"
+#include "build_request.h"
 #include "segment.h"
 #include "sq.h"
 #include "xmit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* RC and UC requests: what follows from the verdict on each, which is where RC
- * (answers) and UC (silence) part. The checks are in check.c, what they permit is
- * done in execute.c.
+ * (answers) and UC (silence) part. The checks are in arrival_check.c, what they permit is
+ * done in arrival_execute.c.
  */
 #include "responder.h"
 

@@ -5,7 +5,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "copy.h"
+#include "sgl.h"
 #include "device.h"
 #include "parse.h"
 #include "qp.h"

@@ -16,7 +16,7 @@
 #include "restrack.h"
 #include "shmem.h"
 #include "srq.h"
-#include "ucontext.h"
+#include "doorbell.h"
 #include "wire.h"
 
 #define GID_TABLE_LEN	1024

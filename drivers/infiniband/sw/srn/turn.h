@@ -7,8 +7,8 @@
  * hands the turn to the per-CPU NAPI, so that no context is held for long.
  * The engines know nothing of this: they are alone by construction.
  */
-#ifndef SRN_SCHED_H
-#define SRN_SCHED_H
+#ifndef SRN_TURN_H
+#define SRN_TURN_H
 
 #include <linux/atomic.h>
 #include <linux/completion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Turns, and the per-CPU NAPI that continues them. */
-#include "sched.h"
+#include "turn.h"
 
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>

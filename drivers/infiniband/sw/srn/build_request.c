@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A plan made into a packet: headers of the opcode, payload of the WQE. */
-#include "request.h"
+#include "build_request.h"
 
 #include "build.h"
 #include "opcode.h"

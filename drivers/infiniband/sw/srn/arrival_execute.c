@@ -4,7 +4,7 @@
 
 #include "ack.h"
 #include "atomic.h"
-#include "copy.h"
+#include "sgl.h"
 #include "mem.h"
 #include "psn.h"
 #include "qp.h"

@@ -2,7 +2,7 @@
 /* Walking scatter lists and moving bytes. A range is proven first, element by
  * element, and holds its references until the last byte has moved.
  */
-#include "copy.h"
+#include "sgl.h"
 #include "device.h"
 
 #include <kunit/visibility.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Request packets. */
-#ifndef SRN_REQUEST_H
-#define SRN_REQUEST_H
+#ifndef SRN_BUILD_REQUEST_H
+#define SRN_BUILD_REQUEST_H
 
 #include <linux/skbuff.h>
 

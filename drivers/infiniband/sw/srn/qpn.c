@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of QP numbers. */
-#include "lookup.h"
+#include "qpn.h"
 
 #include <linux/random.h>
 #include <linux/slab.h>

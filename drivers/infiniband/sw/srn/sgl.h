@@ -3,8 +3,8 @@
  * disabled, never sleeps. Each function proves keys and bounds before the first
  * byte moves, for the whole range it was asked for.
  */
-#ifndef SRN_COPY_H
-#define SRN_COPY_H
+#ifndef SRN_SGL_H
+#define SRN_SGL_H
 
 #include <linux/skbuff.h>
 #include <rdma/ib_verbs.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* QPN to QP. QPNs are unique in the module, over all devices and namespaces. */
-#ifndef SRN_LOOKUP_H
-#define SRN_LOOKUP_H
+#ifndef SRN_QPN_H
+#define SRN_QPN_H
 
 #include <linux/completion.h>
 #include <linux/rcupdate.h>

@@ -5,7 +5,7 @@
  * Descriptor and context end in any order (close, exit, removal of the device).
  * What they share, struct srn_doorbell, lives as long as either.
  */
-#include "ucontext.h"
+#include "doorbell.h"
 
 #include <linux/anon_inodes.h>
 #include <linux/bitops.h>

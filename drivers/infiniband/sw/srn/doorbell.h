@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A program's context: its QPs by doorbell index, and the doorbell descriptor. */
-#ifndef SRN_UCONTEXT_H
-#define SRN_UCONTEXT_H
+#ifndef SRN_DOORBELL_H
+#define SRN_DOORBELL_H
 
 #include <rdma/ib_verbs.h>
 

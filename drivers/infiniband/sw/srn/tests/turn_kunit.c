@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "../sched.h"
+#include "../turn.h"
 
 #include <kunit/test.h>
 #include <linux/kthread.h>

@@ -2,7 +2,7 @@
 /* Scatter lists against a flat model: the message is the concatenation of its
  * elements, whatever pages and boundaries they lie on.
  */
-#include "../copy.h"
+#include "../sgl.h"
 #include "fake.h"
 
 #include <linux/prandom.h>
