@@ -97,7 +97,7 @@ static bool by_reference(struct srn_qp *qp, struct srn_wqe *wqe, const struct sr
 	       !(wqe->flags & IB_SEND_INLINE) && srn_opcodes[plan->opcode].has_payload;
 }
 
-enum srn_verdict srn_request_build(struct srn_qp *qp, struct srn_wqe *wqe,
+enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
 				   struct sk_buff **skb)
 {

@@ -12,7 +12,7 @@ struct srn_qp;
 struct srn_wqe;
 
 /**
- * srn_request_build() - the packet that @plan describes, ready for srn_xmit()
+ * srn_build_request() - the packet that @plan describes, ready for srn_xmit()
  * @qp: QP, its turn owned
  * @wqe: started WQE that the plan was made of
  * @plan: from srn_segment()
@@ -22,7 +22,7 @@ struct srn_wqe;
  * Payload of RC requests is referenced, that of others and short payload is
  * copied. SRN_OK, SRN_V_AGAIN without memory, or the verdict on an SGE.
  */
-enum srn_verdict srn_request_build(struct srn_qp *qp, struct srn_wqe *wqe,
+enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
 				   struct sk_buff **skb);
 

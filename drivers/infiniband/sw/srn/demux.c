@@ -25,22 +25,22 @@ static_assert(SRN_CNT_SENT_PKTS == PASS);
 #define QPN_GSI	1
 
 /* Every device has a QP1, so only the address tells whose is meant. */
-static struct srn_qp_link *get_gsi(struct srn_net *snet, struct sk_buff *skb)
+static struct srn_qp_ref *get_gsi(struct srn_net *snet, struct sk_buff *skb)
 {
 	struct srn_dev *dev = srn_net_find_dev(snet, skb);
-	struct srn_qp_link *link;
+	struct srn_qp_ref *ref;
 
 	if (!dev)
 		return NULL;
-	link = rcu_dereference(dev->gsi);
-	return link && srn_link_get(link) ? link : NULL;
+	ref = rcu_dereference(dev->gsi);
+	return ref && srn_qp_ref_get(ref) ? ref : NULL;
 }
 
-static struct srn_qp_link *get_link(struct srn_net *snet, struct sk_buff *skb)
+static struct srn_qp_ref *get_ref(struct srn_net *snet, struct sk_buff *skb)
 {
 	u32 qpn = srn_pkt(skb)->qpn;
 
-	return qpn == QPN_GSI ? get_gsi(snet, skb) : srn_lookup_get(qpn);
+	return qpn == QPN_GSI ? get_gsi(snet, skb) : srn_qpn_get(qpn);
 }
 
 /* QPNs are unique over all namespaces; that must not lead from one to another. */
@@ -147,15 +147,15 @@ static void refuse(struct srn_net *snet, struct srn_qp *qp, struct sk_buff *skb,
 
 void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 {
-	struct srn_qp_link *link = get_link(snet, skb);
+	struct srn_qp_ref *ref = get_ref(snet, skb);
 	struct srn_qp *qp;
 	int refused;
 
-	if (!link) {
+	if (!ref) {
 		refuse(snet, NULL, skb, SRN_CNT_RX_NO_QP);
 		return;
 	}
-	qp = link->qp;
+	qp = ref->qp;
 	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
 		notify(qp, snet, skb);
 		goto put;
@@ -164,7 +164,7 @@ void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 	if (refused)
 		refuse(snet, qp, skb, refused);
 	else
-		srn_qp_rx(qp, skb);
+		srn_round_rx(qp, skb);
 put:
-	srn_link_put(link);
+	srn_qp_ref_put(ref);
 }

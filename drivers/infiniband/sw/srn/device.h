@@ -14,7 +14,7 @@
 #include "stats.h"
 
 struct srn_net;
-struct srn_qp_link;
+struct srn_qp_ref;
 
 /* The addresses of a device, for packets that must be matched without the core's table lock. */
 struct srn_gid {
@@ -43,7 +43,7 @@ struct srn_dev {
 	struct srn_gid_table __rcu *gids;
 	struct mutex gid_lock;		/* writers of gids and gid_next */
 	unsigned long gid_next;
-	struct srn_qp_link __rcu *gsi;	/* QP1 */
+	struct srn_qp_ref __rcu *gsi;	/* QP1 */
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;

@@ -25,7 +25,7 @@
 struct srn_doorbell {
 	refcount_t refs;		/* the context, the descriptor */
 	struct srn_dev __rcu *dev;	/* NULL once the context is gone */
-	struct xarray links;		/* doorbell index -> struct srn_qp_link, RCU */
+	struct xarray links;		/* doorbell index -> struct srn_qp_ref, RCU */
 };
 
 static void put_doorbell(struct srn_doorbell *db)
@@ -53,17 +53,17 @@ static bool count_call(struct srn_doorbell *db)
 
 static void ring(struct srn_doorbell *db, unsigned long index)
 {
-	struct srn_qp_link *link;
+	struct srn_qp_ref *ref;
 
 	rcu_read_lock();
-	link = xa_load(&db->links, index);
-	if (link && !srn_link_get(link))
-		link = NULL;
+	ref = xa_load(&db->links, index);
+	if (ref && !srn_qp_ref_get(ref))
+		ref = NULL;
 	rcu_read_unlock();
-	if (!link)
+	if (!ref)
 		return;
-	srn_qp_doorbell(link->qp);
-	srn_link_put(link);
+	srn_round_doorbell(ref->qp);
+	srn_qp_ref_put(ref);
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -122,7 +122,7 @@ static struct file *open_doorbell(struct srn_doorbell *db)
 int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp *qp, u32 *index)
 {
 	/* Lowest first: the bitmap of a program with few QPs is one word. */
-	int err = xa_alloc(&uc->db->links, index, qp->link, XA_LIMIT(0, SRN_MAX_QP - 1),
+	int err = xa_alloc(&uc->db->links, index, qp->ref, XA_LIMIT(0, SRN_MAX_QP - 1),
 			   GFP_KERNEL_ACCOUNT);
 
 	return err == -EBUSY ? -ENOSPC : err;
@@ -130,7 +130,7 @@ int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp *qp, u32 *index)
 
 void srn_doorbell_del(struct srn_ucontext *uc, u32 index)
 {
-	/* A doorbell that found the QP a moment ago holds its link, for which
+	/* A doorbell that found the QP a moment ago holds its reference, for which
 	 * the QP's destruction waits.
 	 */
 	xa_erase(&uc->db->links, index);

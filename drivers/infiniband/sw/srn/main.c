@@ -22,13 +22,13 @@ static int __init srn_init(void)
 	err = srn_icrc_init();
 	if (err)
 		return err;
-	srn_lookup_init();
-	err = srn_sched_init();
+	srn_qpn_init();
+	err = srn_turn_setup();
 	if (err)
-		goto err_lookup;
+		goto err_qpn;
 	err = srn_recv_init();
 	if (err)
-		goto err_sched;
+		goto err_turn;
 	err = srn_netdev_init();
 	if (err)
 		goto err_recv;
@@ -37,10 +37,10 @@ static int __init srn_init(void)
 
 err_recv:
 	srn_recv_exit();
-err_sched:
-	srn_sched_exit();
-err_lookup:
-	srn_lookup_exit();
+err_turn:
+	srn_turn_teardown();
+err_qpn:
+	srn_qpn_exit();
 	srn_icrc_exit();
 	return err;
 }
@@ -54,8 +54,8 @@ static void __exit srn_exit(void)
 	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
 	srn_netdev_exit();
 	srn_recv_exit();
-	srn_sched_exit();
-	srn_lookup_exit();
+	srn_turn_teardown();
+	srn_qpn_exit();
 	srn_icrc_exit();
 	rcu_barrier();	/* call_rcu() functions of ours are in this module */
 }

@@ -41,7 +41,7 @@ enum srn_pos {
 #define SRN_HDR_IETH		BIT(6)
 
 /* Transport service: the three upper bits of the opcode. */
-enum srn_service {
+enum srn_svc {
 	SRN_SVC_RC = 0,
 	SRN_SVC_UC = 1,
 	SRN_SVC_UD = 3,
@@ -77,7 +77,7 @@ extern const struct srn_opcode srn_opcodes[256];
  * srn_opcode_svc() - transport service of an opcode
  * @opcode: any byte
  *
- * Return: an enum srn_service, or a value that is none of them (RD, XRC and the
+ * Return: an enum srn_svc, or a value that is none of them (RD, XRC and the
  * manufacturers' space).
  */
 static inline unsigned int srn_opcode_svc(u8 opcode)

@@ -52,7 +52,7 @@ struct srn_rq {
 struct srn_qp {
 	struct ib_qp ibqp;
 	struct srn_dev *dev;
-	struct srn_qp_link *link;
+	struct srn_qp_ref *ref;
 	struct srn_cq *scq;
 	struct srn_cq *rcq;
 	struct srn_srq *srq;
@@ -114,23 +114,23 @@ static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *
 	};
 }
 
-/** srn_qp_turn_init() - a new QP's turn and packet queue; it runs nothing in RESET */
-void srn_qp_turn_init(struct srn_qp *qp);
+/** srn_round_init() - a new QP's turn and packet queue; it runs nothing in RESET */
+void srn_round_init(struct srn_qp *qp);
 
 /**
- * srn_qp_own() - own the turn, to change or destroy the QP; srn_turn_disown() gives it back
+ * srn_round_own() - own the turn, to change or destroy the QP; srn_turn_disown() gives it back
  *
  * Sends what is pending for the peer first: the completion is seen before the ACK has
  * left, and whoever destroys the QP on it would have the peer repeat to nobody.
  * May sleep; qp->lock held.
  */
-void srn_qp_own(struct srn_qp *qp);
+void srn_round_own(struct srn_qp *qp);
 
-/** srn_qp_rx() - queue a packet for a QP and run it; consumes @skb; softirq; caller holds the link */
-void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb);
+/** srn_round_rx() - queue a packet for a QP and run it; consumes @skb; softirq; caller holds a reference */
+void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 
-/** srn_qp_doorbell() - a program posted; process context; caller holds the link */
-void srn_qp_doorbell(struct srn_qp *qp);
+/** srn_round_doorbell() - a program posted; process context; caller holds a reference */
+void srn_round_doorbell(struct srn_qp *qp);
 
 /**
  * srn_qp_error() - to the error state, from within the QP's turn

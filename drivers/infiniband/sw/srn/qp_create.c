@@ -158,18 +158,18 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	qp->mtu_enum = IB_MTU_256;
 	qp->mtu = 256;
 	mutex_init(&qp->lock);
-	srn_qp_turn_init(qp);
+	srn_round_init(qp);
 	srn_retry_init(qp);
 	init_queues(qp, attr);
 }
 
 static void publish(struct srn_qp *qp)
 {
-	qp->ibqp.qp_num = qp->link->qpn;
+	qp->ibqp.qp_num = qp->ref->qpn;
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
-		rcu_assign_pointer(qp->dev->gsi, qp->link);
+		rcu_assign_pointer(qp->dev->gsi, qp->ref);
 	else
-		srn_link_publish(qp->link);
+		srn_qp_ref_publish(qp->ref);
 }
 
 static void unpublish(struct srn_qp *qp)
@@ -178,7 +178,7 @@ static void unpublish(struct srn_qp *qp)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 		return;
 	}
-	srn_link_unpublish(qp->link);
+	srn_qp_ref_unpublish(qp->ref);
 }
 
 static struct srn_ucontext *qp_ucontext(struct ib_udata *udata)
@@ -204,15 +204,15 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = alloc_queues(qp, uctx ? &uctx->ibuc : NULL);
 	if (err)
 		goto err_count;
-	qp->link = srn_link_create(qp, attr->qp_type == IB_QPT_GSI ? 1 : 0);
-	if (IS_ERR(qp->link)) {
-		err = PTR_ERR(qp->link);
+	qp->ref = srn_qp_ref_create(qp, attr->qp_type == IB_QPT_GSI ? 1 : 0);
+	if (IS_ERR(qp->ref)) {
+		err = PTR_ERR(qp->ref);
 		goto err_queues;
 	}
 	if (uctx) {
 		err = srn_doorbell_add(uctx, qp, &qp->db_index);
 		if (err)
-			goto err_link;
+			goto err_ref;
 		err = respond(qp, udata);
 		if (err)
 			goto err_doorbell;
@@ -224,9 +224,9 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 
 err_doorbell:
 	srn_doorbell_del(uctx, qp->db_index);
-err_link:
-	srn_link_unpublish(qp->link);
-	srn_link_destroy(qp->link);
+err_ref:
+	srn_qp_ref_unpublish(qp->ref);
+	srn_qp_ref_destroy(qp->ref);
 err_queues:
 	free_queues(qp);
 err_count:
@@ -248,10 +248,10 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	unpublish(qp);
 
 	mutex_lock(&qp->lock);
-	srn_qp_own(qp);		/* for good */
+	srn_round_own(qp);		/* for good */
 	mutex_unlock(&qp->lock);
 	srn_retry_stop(qp);
-	srn_link_destroy(qp->link);
+	srn_qp_ref_destroy(qp->ref);
 
 	skb_queue_purge(&qp->rxq);
 	srn_sq_discard(qp);

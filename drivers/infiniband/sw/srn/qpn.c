@@ -15,72 +15,72 @@
 static DEFINE_XARRAY_ALLOC(qps);
 static u32 next_qpn;
 
-struct srn_qp_link *srn_link_create(struct srn_qp *qp, u32 qpn)
+struct srn_qp_ref *srn_qp_ref_create(struct srn_qp *qp, u32 qpn)
 {
-	struct srn_qp_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
+	struct srn_qp_ref *ref = kzalloc(sizeof(*ref), GFP_KERNEL_ACCOUNT);
 	int err;
 
-	if (!link)
+	if (!ref)
 		return ERR_PTR(-ENOMEM);
-	link->qp = qp;
-	link->qpn = qpn;
-	refcount_set(&link->refs, 1);
-	init_completion(&link->released);
+	ref->qp = qp;
+	ref->qpn = qpn;
+	refcount_set(&ref->refs, 1);
+	init_completion(&ref->released);
 	if (qpn)
-		return link;	/* QP1 is found through its device */
+		return ref;	/* QP1 is found through its device */
 
 	/* Cyclic: a late packet for a dead QP shall not find its successor. */
-	err = xa_alloc_cyclic(&qps, &link->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST), &next_qpn,
+	err = xa_alloc_cyclic(&qps, &ref->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST), &next_qpn,
 			      GFP_KERNEL_ACCOUNT);
 	if (err < 0) {
-		kfree(link);
+		kfree(ref);
 		return ERR_PTR(err == -EBUSY ? -ENOSPC : err);
 	}
-	return link;
+	return ref;
 }
 
-void srn_link_publish(struct srn_qp_link *link)
+void srn_qp_ref_publish(struct srn_qp_ref *ref)
 {
-	xa_store(&qps, link->qpn, link, GFP_KERNEL_ACCOUNT);
+	xa_store(&qps, ref->qpn, ref, GFP_KERNEL_ACCOUNT);
 }
 
-void srn_link_unpublish(struct srn_qp_link *link)
+void srn_qp_ref_unpublish(struct srn_qp_ref *ref)
 {
-	if (link->qpn >= QPN_FIRST)
-		xa_erase(&qps, link->qpn);
+	if (ref->qpn >= QPN_FIRST)
+		xa_erase(&qps, ref->qpn);
 }
 
-void srn_link_destroy(struct srn_qp_link *link)
+void srn_qp_ref_destroy(struct srn_qp_ref *ref)
 {
-	srn_link_put(link);
-	wait_for_completion(&link->released);
-	kfree_rcu(link, rcu);
+	srn_qp_ref_put(ref);
+	wait_for_completion(&ref->released);
+	kfree_rcu(ref, rcu);
 }
 
-void srn_link_put(struct srn_qp_link *link)
+void srn_qp_ref_put(struct srn_qp_ref *ref)
 {
-	if (refcount_dec_and_test(&link->refs))
-		complete(&link->released);
+	if (refcount_dec_and_test(&ref->refs))
+		complete(&ref->released);
 }
 
-struct srn_qp_link *srn_lookup_get(u32 qpn)
+struct srn_qp_ref *srn_qpn_get(u32 qpn)
 {
-	struct srn_qp_link *link;
+	struct srn_qp_ref *ref;
 
 	rcu_read_lock();
-	link = xa_load(&qps, qpn);
-	if (link && !srn_link_get(link))
-		link = NULL;
+	ref = xa_load(&qps, qpn);
+	if (ref && !srn_qp_ref_get(ref))
+		ref = NULL;
 	rcu_read_unlock();
-	return link;
+	return ref;
 }
 
-void srn_lookup_init(void)
+void srn_qpn_init(void)
 {
 	next_qpn = get_random_u32_inclusive(QPN_FIRST, QPN_LAST);
 }
 
-void srn_lookup_exit(void)
+void srn_qpn_exit(void)
 {
 	WARN_ON_ONCE(!xa_empty(&qps));
 	xa_destroy(&qps);

@@ -210,7 +210,7 @@ static bool send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 	srn_segment(wqe, qp->ibqp.qp_type, mtu, qp->req.psn, &plan);
 	asked = wants_ack(qp, &plan);
 	flags = (asked ? SRN_BUILD_ACKREQ : 0) | (is_solicited(wqe, &plan) ? SRN_BUILD_SE : 0);
-	v = srn_request_build(qp, wqe, &plan, flags, &skb);
+	v = srn_build_request(qp, wqe, &plan, flags, &skb);
 	if (v == SRN_V_AGAIN) {
 		/* No memory is loss: the timer repeats what is not acknowledged. */
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);

@@ -90,14 +90,14 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	return more;
 }
 
-void srn_qp_turn_init(struct srn_qp *qp)
+void srn_round_init(struct srn_qp *qp)
 {
 	srn_turn_init(&qp->turn, qp_round);
 	skb_queue_head_init(&qp->rxq);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_qp_turn_init);
+EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
-void srn_qp_own(struct srn_qp *qp)
+void srn_round_own(struct srn_qp *qp)
 {
 	int budget = SRN_RUN_BUDGET;
 
@@ -106,7 +106,7 @@ void srn_qp_own(struct srn_qp *qp)
 	srn_responder_send(qp, &budget);
 	local_bh_enable();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_qp_own);
+EXPORT_SYMBOL_IF_KUNIT(srn_round_own);
 
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -114,7 +114,7 @@ static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
 }
 
-void srn_qp_rx(struct srn_qp *qp, struct sk_buff *skb)
+void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	if (srn_turn_take(&qp->turn, SRN_TURN_RX)) {
 		count_rx(qp, skb);
@@ -144,7 +144,7 @@ static bool streams(const struct srn_qp *qp)
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
 }
 
-void srn_qp_doorbell(struct srn_qp *qp)
+void srn_round_doorbell(struct srn_qp *qp)
 {
 	if (!streams(qp)) {
 		srn_turn_kick(&qp->turn, SRN_TURN_SQ);

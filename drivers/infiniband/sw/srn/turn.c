@@ -21,23 +21,23 @@
 #define AWAY_LATE_NS	NSEC_PER_MSEC
 #define AWAY_PAUSE	(HZ / 4)
 
-struct sched_cpu {
+struct turn_cpu {
 	struct napi_struct napi;
 	struct llist_head turns;	/* newest first; any CPU's interrupt may add */
 };
 
-static DEFINE_PER_CPU(struct sched_cpu, sched_cpus);
-static struct net_device *sched_netdev;
-static struct workqueue_struct *sched_wq;
+static DEFINE_PER_CPU(struct turn_cpu, turn_cpus);
+static struct net_device *turn_netdev;
+static struct workqueue_struct *turn_wq;
 
 /* The NAPI of this CPU owns the turn from here on. */
 static void hand_to_napi(struct srn_turn *turn)
 {
-	struct sched_cpu *cpu;
+	struct turn_cpu *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	cpu = this_cpu_ptr(&sched_cpus);
+	cpu = this_cpu_ptr(&turn_cpus);
 	llist_add(&turn->node, &cpu->turns);
 	napi_schedule_irqoff(&cpu->napi);
 	local_irq_restore(flags);
@@ -123,7 +123,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_may_go_away);
 void srn_turn_send_away(struct srn_turn *turn)
 {
 	turn->away_since = ktime_get_ns();
-	queue_work(sched_wq, &turn->away);
+	queue_work(turn_wq, &turn->away);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
@@ -161,9 +161,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 /* Each turn in the list gets one round; who is not done queues up again behind
  * the others. Returning @budget makes the core poll us again.
  */
-static int sched_poll(struct napi_struct *napi, int budget)
+static int turn_poll(struct napi_struct *napi, int budget)
 {
-	struct sched_cpu *cpu = container_of(napi, struct sched_cpu, napi);
+	struct turn_cpu *cpu = container_of(napi, struct turn_cpu, napi);
 	struct llist_node *list = llist_reverse_order(llist_del_all(&cpu->turns));
 	struct srn_turn *turn, *next;
 
@@ -182,38 +182,38 @@ static int sched_poll(struct napi_struct *napi, int budget)
 	return 0;
 }
 
-int srn_sched_init(void)
+int srn_turn_setup(void)
 {
 	int i;
 
-	sched_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_HIGHPRI | WQ_SYSFS | WQ_MEM_RECLAIM, 0);
-	if (!sched_wq)
+	turn_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_HIGHPRI | WQ_SYSFS | WQ_MEM_RECLAIM, 0);
+	if (!turn_wq)
 		return -ENOMEM;
-	sched_netdev = alloc_netdev_dummy(0);
-	if (!sched_netdev) {
-		destroy_workqueue(sched_wq);
+	turn_netdev = alloc_netdev_dummy(0);
+	if (!turn_netdev) {
+		destroy_workqueue(turn_wq);
 		return -ENOMEM;
 	}
 	for_each_possible_cpu(i) {
-		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
+		struct turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
 
 		init_llist_head(&cpu->turns);
-		netif_napi_add_tx(sched_netdev, &cpu->napi, sched_poll);
+		netif_napi_add_tx(turn_netdev, &cpu->napi, turn_poll);
 		napi_enable(&cpu->napi);
 	}
 	return 0;
 }
 
-void srn_sched_exit(void)
+void srn_turn_teardown(void)
 {
 	int i;
 
-	destroy_workqueue(sched_wq);	/* may leave turns to the NAPIs */
+	destroy_workqueue(turn_wq);	/* may leave turns to the NAPIs */
 	for_each_possible_cpu(i) {
-		struct sched_cpu *cpu = per_cpu_ptr(&sched_cpus, i);
+		struct turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
 
 		napi_disable(&cpu->napi);
 		netif_napi_del(&cpu->napi);
 	}
-	free_netdev(sched_netdev);
+	free_netdev(turn_netdev);
 }

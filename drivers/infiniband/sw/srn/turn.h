@@ -76,7 +76,7 @@ void srn_turn_own(struct srn_turn *turn);
 /** srn_turn_disown() - give it back and run what came meanwhile; process context */
 void srn_turn_disown(struct srn_turn *turn);
 
-int srn_sched_init(void);
-void srn_sched_exit(void);
+int srn_turn_setup(void);
+void srn_turn_teardown(void);
 
 #endif

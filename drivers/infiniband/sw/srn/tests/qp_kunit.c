@@ -63,7 +63,7 @@ static struct kunit_case srn_qp_state_cases[] = {
 };
 
 static struct kunit_suite srn_qp_state_suite = {
-	.name = "srn_qp_state",
+	.name = "srn_qp",
 	.test_cases = srn_qp_state_cases,
 };
 

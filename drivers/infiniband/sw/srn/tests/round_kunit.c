@@ -35,7 +35,7 @@ static struct owner *new_owner(struct kunit *test)
 	qp->path.dev = qp->dev;
 	qp->path.v4.saddr = htonl(0xc0000201);	/* 192.0.2.1 and .2 (RFC 5737) */
 	qp->path.v4.daddr = htonl(0xc0000202);
-	srn_qp_turn_init(qp);
+	srn_round_init(qp);
 	return o;
 }
 
@@ -43,7 +43,7 @@ static int own(void *arg)
 {
 	struct owner *o = arg;
 
-	srn_qp_own(&o->qp);
+	srn_round_own(&o->qp);
 	complete(&o->has_it);
 	return 0;
 }
@@ -58,10 +58,10 @@ static bool wait_wanted(struct srn_qp *qp)
 	return i < 1000;
 }
 
-/* As srn_qp_rx() does it, with a program between its halves that saw the completion
+/* As srn_round_rx() does it, with a program between its halves that saw the completion
  * and destroys the QP: the ACK leaves before the QP goes.
  */
-static void srn_qp_own_sends_ack_test(struct kunit *test)
+static void srn_round_own_sends_ack_test(struct kunit *test)
 {
 	struct owner *o = new_owner(test);
 	struct srn_qp *qp = &o->qp;
@@ -83,24 +83,24 @@ static void srn_qp_own_sends_ack_test(struct kunit *test)
 }
 
 /* A QP that owes the peer nothing says nothing when it is owned. */
-static void srn_qp_own_silent_test(struct kunit *test)
+static void srn_round_own_silent_test(struct kunit *test)
 {
 	struct owner *o = new_owner(test);
 
-	srn_qp_own(&o->qp);
+	srn_round_own(&o->qp);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_ACK), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&o->qp.turn.bits), (int)SRN_TURN_OWNED);
 }
 
-static struct kunit_case srn_qp_cases[] = {
-	KUNIT_CASE(srn_qp_own_sends_ack_test),
-	KUNIT_CASE(srn_qp_own_silent_test),
+static struct kunit_case srn_round_cases[] = {
+	KUNIT_CASE(srn_round_own_sends_ack_test),
+	KUNIT_CASE(srn_round_own_silent_test),
 	{}
 };
 
-static struct kunit_suite srn_qp_suite = {
-	.name = "srn_qp",
-	.test_cases = srn_qp_cases,
+static struct kunit_suite srn_round_suite = {
+	.name = "srn_round",
+	.test_cases = srn_round_cases,
 };
 
-kunit_test_suite(srn_qp_suite);
+kunit_test_suite(srn_round_suite);

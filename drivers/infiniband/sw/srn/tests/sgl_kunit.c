@@ -313,10 +313,10 @@ static struct kunit_case copy_cases[] = {
 	{}
 };
 
-static struct kunit_suite copy_suite = {
-	.name = "srn_copy",
+static struct kunit_suite sgl_suite = {
+	.name = "srn_sgl",
 	.init = copy_test_init,
 	.test_cases = copy_cases,
 };
 
-kunit_test_suite(copy_suite);
+kunit_test_suite(sgl_suite);

@@ -54,7 +54,7 @@ static void wait_idle(struct fake *f)
 		msleep(1);
 }
 
-static void srn_sched_kick_runs_at_once_test(struct kunit *test)
+static void srn_turn_kick_runs_at_once_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -65,7 +65,7 @@ static void srn_sched_kick_runs_at_once_test(struct kunit *test)
 }
 
 /* A kick from inside the turn does not nest: the owner sees the bit. */
-static void srn_sched_kick_inside_test(struct kunit *test)
+static void srn_turn_kick_inside_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -77,7 +77,7 @@ static void srn_sched_kick_inside_test(struct kunit *test)
 }
 
 /* Work without end goes on in the NAPI, and ends when it ends. */
-static void srn_sched_budget_test(struct kunit *test)
+static void srn_turn_budget_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -89,7 +89,7 @@ static void srn_sched_budget_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
-static void srn_sched_defer_test(struct kunit *test)
+static void srn_turn_defer_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -102,7 +102,7 @@ static void srn_sched_defer_test(struct kunit *test)
 }
 
 /* Who owns a turn is alone; what came meanwhile runs when it is given back. */
-static void srn_sched_own_test(struct kunit *test)
+static void srn_turn_own_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -127,7 +127,7 @@ static void own_and_end(struct kunit *test, struct fake *f)
 }
 
 /* A turn that never ends by itself can still be owned. */
-static void srn_sched_own_busy_test(struct kunit *test)
+static void srn_turn_own_busy_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -138,7 +138,7 @@ static void srn_sched_own_busy_test(struct kunit *test)
 }
 
 /* A worker runs what was sent away, however long it takes; kicks meanwhile are seen. */
-static void srn_sched_away_test(struct kunit *test)
+static void srn_turn_away_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -156,7 +156,7 @@ static void srn_sched_away_test(struct kunit *test)
 }
 
 /* A turn that is away can be owned, and stays with its worker until then. */
-static void srn_sched_own_away_test(struct kunit *test)
+static void srn_turn_own_away_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -167,7 +167,7 @@ static void srn_sched_own_away_test(struct kunit *test)
 }
 
 /* Other CPUs that were found busy are left alone for a while. */
-static void srn_sched_away_pause_test(struct kunit *test)
+static void srn_turn_away_pause_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
@@ -203,7 +203,7 @@ static int kicker(void *arg)
 }
 
 /* Nothing that was announced before a kick is left behind. */
-static void srn_sched_race_test(struct kunit *test)
+static void srn_turn_race_test(struct kunit *test)
 {
 	struct task_struct *task[2];
 	struct fake *f = new_fake(test);
@@ -226,23 +226,23 @@ static void srn_sched_race_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
 }
 
-static struct kunit_case srn_sched_cases[] = {
-	KUNIT_CASE(srn_sched_kick_runs_at_once_test),
-	KUNIT_CASE(srn_sched_kick_inside_test),
-	KUNIT_CASE(srn_sched_budget_test),
-	KUNIT_CASE(srn_sched_defer_test),
-	KUNIT_CASE(srn_sched_own_test),
-	KUNIT_CASE(srn_sched_own_busy_test),
-	KUNIT_CASE(srn_sched_away_test),
-	KUNIT_CASE(srn_sched_own_away_test),
-	KUNIT_CASE(srn_sched_away_pause_test),
-	KUNIT_CASE(srn_sched_race_test),
+static struct kunit_case srn_turn_cases[] = {
+	KUNIT_CASE(srn_turn_kick_runs_at_once_test),
+	KUNIT_CASE(srn_turn_kick_inside_test),
+	KUNIT_CASE(srn_turn_budget_test),
+	KUNIT_CASE(srn_turn_defer_test),
+	KUNIT_CASE(srn_turn_own_test),
+	KUNIT_CASE(srn_turn_own_busy_test),
+	KUNIT_CASE(srn_turn_away_test),
+	KUNIT_CASE(srn_turn_own_away_test),
+	KUNIT_CASE(srn_turn_away_pause_test),
+	KUNIT_CASE(srn_turn_race_test),
 	{}
 };
 
-static struct kunit_suite srn_sched_suite = {
-	.name = "srn_sched",
-	.test_cases = srn_sched_cases,
+static struct kunit_suite srn_turn_suite = {
+	.name = "srn_turn",
+	.test_cases = srn_turn_cases,
 };
 
-kunit_test_suite(srn_sched_suite);
+kunit_test_suite(srn_turn_suite);
