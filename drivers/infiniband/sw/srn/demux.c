@@ -2,13 +2,15 @@
 /* From a parsed packet to the QP that may have it. Nothing is answered here but
  * dropped: what does not belong to a QP must not be able to harm it.
  */
-#include "recv.h"
+#include "demux.h"
 
 #include <linux/build_bug.h>
 #include <linux/rculist.h>
 #include <net/net_namespace.h>
 
 #include "device.h"
+#include "gid.h"
+#include "net.h"
 #include "qpn.h"
 #include "parse.h"
 #include "path.h"

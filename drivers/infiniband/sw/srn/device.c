@@ -9,9 +9,10 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 
-#include "recv.h"
-#include "verbs.h"
+#include "net.h"
 #include "wire.h"
+
+static const struct ib_device_ops *dev_ops;
 
 /* One netdev, one link: covers the question and the deed. */
 static DEFINE_MUTEX(link_lock);
@@ -52,6 +53,11 @@ enum ib_mtu srn_dev_mtu(const struct net_device *ndev)
 			 sizeof(struct srn_reth) + sizeof(struct srn_imm) + SRN_ICRC_SIZE);
 
 	return ib_mtu_int_to_enum(room);	/* the largest not above, but at least 256 */
+}
+
+void srn_dev_init(const struct ib_device_ops *ops)
+{
+	dev_ops = ops;
 }
 
 bool srn_dev_port_is_up(const struct net_device *ndev)
@@ -160,7 +166,7 @@ static struct srn_dev *create(struct net_device *ndev, struct net *net)
 	spin_lock(&links_lock);
 	list_add_tail_rcu(&dev->link, &links);
 	spin_unlock(&links_lock);
-	ib_set_device_ops(&dev->ibdev, &srn_dev_ops);
+	ib_set_device_ops(&dev->ibdev, dev_ops);
 	return dev;
 
 err_tables:

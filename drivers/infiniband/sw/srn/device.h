@@ -13,22 +13,9 @@
 #include "mem.h"
 #include "stats.h"
 
+struct srn_gid_table;
 struct srn_net;
 struct srn_qp_ref;
-
-/* The addresses of a device, for packets that must be matched without the core's table lock. */
-struct srn_gid {
-	union ib_gid gid;		/* all zeros: unused */
-	int ifindex;			/* of the netdev that has the address */
-	u16 vlan;			/* of that netdev; 0xffff: none */
-	unsigned long id;		/* unique in the device */
-};
-
-struct srn_gid_table {
-	struct rcu_head rcu;
-	unsigned int num;
-	struct srn_gid gids[];
-};
 
 struct srn_dev {
 	struct ib_device ibdev;
@@ -58,21 +45,6 @@ static inline struct srn_dev *to_srn_dev(struct ib_device *ibdev)
 	return container_of(ibdev, struct srn_dev, ibdev);
 }
 
-/** srn_dev_has_gid() - whether @addr is one of the device's; IPv4 as ::ffff:a.b.c.d; any context */
-bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr);
-
-/** srn_dev_has_gid_on() - whether the netdev with index @ifindex has @addr as the device's; RCU */
-bool srn_dev_has_gid_on(struct srn_dev *dev, const struct in6_addr *addr, int ifindex);
-
-/**
- * srn_dev_gid_vlan() - VLAN of the netdev that has an address
- * @addr: one of the device's
- * @iif: netdev to prefer where several have it
- *
- * Return: VLAN id, or -1 where the netdev is none. RCU.
- */
-int srn_dev_gid_vlan(struct srn_dev *dev, const struct in6_addr *addr, int iif);
-
 /** srn_dev_mtu() - largest path MTU (enum ib_mtu) that the netdev's MTU carries */
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev);
 
@@ -85,16 +57,14 @@ bool srn_dev_port_is_up(const struct net_device *ndev);
 /** srn_dev_update_port() - announce the port's state if it changed; RTNL */
 void srn_dev_update_port(struct srn_dev *dev);
 
-/* The core's GID table tells us what it holds: ib_device_ops, gid.c. */
-int srn_add_gid(const struct ib_gid_attr *attr, void **context);
-int srn_del_gid(const struct ib_gid_attr *attr, void **context);
-
-/* Netdev events: netdev.c. */
-int srn_netdev_init(void);
-void srn_netdev_exit(void);
-
 /** srn_dev_get_by_netdev() - the registered link of a netdev, or NULL; ib_device_put() it */
 struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev);
+
+/**
+ * srn_dev_init() - once, before the first link
+ * @ops: verbs of each device
+ */
+void srn_dev_init(const struct ib_device_ops *ops);
 
 /**
  * srn_dev_add() - make and register a link

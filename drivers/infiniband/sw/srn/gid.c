@@ -2,12 +2,14 @@
 /* The addresses of a device: a copy of the core's GID table that softirqs read
  * without its lock.
  */
-#include "device.h"
+#include "gid.h"
 
 #include <linux/if_vlan.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
+
+#include "device.h"
 
 static struct srn_gid_table *current_table(struct srn_dev *dev)
 {

@@ -5,6 +5,8 @@
 
 #include "device.h"
 #include "icrc.h"
+#include "net.h"
+#include "netdev.h"
 #include "qpn.h"
 #include "recv.h"
 #include "turn.h"
@@ -22,21 +24,22 @@ static int __init srn_init(void)
 	err = srn_icrc_init();
 	if (err)
 		return err;
+	srn_dev_init(&srn_dev_ops);
 	srn_qpn_init();
 	err = srn_turn_setup();
 	if (err)
 		goto err_qpn;
-	err = srn_recv_init();
+	err = srn_net_init(srn_recv);
 	if (err)
 		goto err_turn;
 	err = srn_netdev_init();
 	if (err)
-		goto err_recv;
+		goto err_net;
 	rdma_link_register(&link_ops);
 	return 0;
 
-err_recv:
-	srn_recv_exit();
+err_net:
+	srn_net_exit();
 err_turn:
 	srn_turn_teardown();
 err_qpn:
@@ -53,7 +56,7 @@ static void __exit srn_exit(void)
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
 	srn_netdev_exit();
-	srn_recv_exit();
+	srn_net_exit();
 	srn_turn_teardown();
 	srn_qpn_exit();
 	srn_icrc_exit();

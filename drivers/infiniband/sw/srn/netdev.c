@@ -2,6 +2,8 @@
 /* What happens to the netdev below a link. Addresses are the core's business
  * (roce_gid_mgmt), which tells gid.c; the MTU is read where it is needed.
  */
+#include "netdev.h"
+
 #include <linux/netdevice.h>
 
 #include "device.h"

@@ -12,7 +12,7 @@
 #include <rdma/ib_cache.h>
 
 #include "device.h"
-#include "recv.h"
+#include "net.h"
 #include "wire.h"
 
 /* "Unset" in most programs, and 0 would not leave this host. */

@@ -7,6 +7,7 @@
 
 #include "sgl.h"
 #include "device.h"
+#include "gid.h"
 #include "parse.h"
 #include "qp.h"
 #include "responder.h"

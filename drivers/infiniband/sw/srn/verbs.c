@@ -10,6 +10,7 @@
 #include "ah.h"
 #include "cq.h"
 #include "device.h"
+#include "gid.h"
 #include "mem.h"
 #include "pma.h"
 #include "qp.h"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* UDP sockets on port 4791, one pair per network namespace, and the devices there. */
+#ifndef SRN_NET_H
+#define SRN_NET_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+#include <net/net_namespace.h>
+
+struct sock;
+struct srn_dev;
+
+struct srn_net {
+	struct net *net;
+	struct socket *sock4;
+	struct socket *sock6;		/* NULL where IPv6 is off */
+	struct list_head devs;		/* struct srn_dev.node, RCU */
+	unsigned int users;
+};
+
+/**
+ * srn_net_get() - the namespace's sockets, opened for its first device
+ *
+ * May sleep. ERR_PTR(-EADDRINUSE) where something else, as rdma_rxe, holds the
+ * port: the reason is in the kernel log and the netlink extended ack if possible.
+ */
+struct srn_net *srn_net_get(struct net *net);
+/** srn_net_put() - closes the sockets after the last device; may sleep */
+void srn_net_put(struct srn_net *snet);
+
+/** srn_net_add_dev() - counters of packets that reach no QP go by destination address */
+void srn_net_add_dev(struct srn_net *snet, struct srn_dev *dev);
+/** srn_net_del_dev() - after it returns no packet sees the device through @snet; may sleep */
+void srn_net_del_dev(struct srn_net *snet, struct srn_dev *dev);
+
+/**
+ * srn_net_find_dev() - the device that a packet is addressed to
+ * @skb: network header set
+ *
+ * NULL where the address is none of ours. RCU read side.
+ */
+struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb);
+
+/**
+ * typedef srn_net_rx_fn - takes what arrives on the sockets
+ * @sk: socket; its user data is the struct srn_net, or NULL once that closes
+ * @skb: at the UDP header, whose checksum, if any, is verified; consumed
+ *
+ * Softirq, RCU read side. Return: 0.
+ */
+typedef int (*srn_net_rx_fn)(struct sock *sk, struct sk_buff *skb);
+
+/** srn_net_init() - once, before the first device; may sleep; 0 or -errno */
+int srn_net_init(srn_net_rx_fn rx);
+void srn_net_exit(void);
+
+#endif
