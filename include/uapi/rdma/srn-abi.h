@@ -108,6 +108,10 @@ struct srn_recv_wqe {
 	__u32 reserved;
 };
 
+/* struct srn_cqe.network_hdr_type, of datagrams: what stands in the first 40 bytes. */
+#define SRN_CQE_IPV4		2
+#define SRN_CQE_IPV6		3
+
 /* Completion. One slot is one CQE. */
 struct srn_cqe {
 	__aligned_u64 wr_id;
@@ -126,7 +130,7 @@ struct srn_cqe {
 	__u16 pkey_index;
 	__u8 sl;
 	__u8 port_num;
-	__u8 network_hdr_type;	/* enum rdma_network_type */
+	__u8 network_hdr_type;	/* SRN_CQE_* */
 	__u8 reserved0;
 	__u16 vlan_id;		/* of the address that a QP1 message came to; kernel users only */
 	__u8 reserved[8];

@@ -18,16 +18,26 @@ static unsigned int syndrome_class(u8 syndrome)
 	return FIELD_GET(SRN_SYN_CLASS, syndrome);
 }
 
-static bool pending_ack(const struct srn_responder *resp)
+void srn_ack_reset(struct srn_qp *qp)
 {
-	return resp->ack_pending && syndrome_class(resp->ack_syndrome) == SRN_SYN_ACK;
+	qp->resp.ack = (struct srn_ack) {};
 }
 
-static void set_pending(struct srn_responder *resp, u8 syndrome, u32 psn)
+void srn_ack_abandon(struct srn_qp *qp)
 {
-	resp->ack_pending = true;
-	resp->ack_syndrome = syndrome;
-	resp->ack_psn = psn;
+	qp->resp.ack.pending = false;
+}
+
+static bool pending_ack(const struct srn_ack *ack)
+{
+	return ack->pending && syndrome_class(ack->syndrome) == SRN_SYN_ACK;
+}
+
+static void set_pending(struct srn_ack *ack, u8 syndrome, u32 psn)
+{
+	ack->pending = true;
+	ack->syndrome = syndrome;
+	ack->psn = psn;
 }
 
 /* Coalescing: the ACK that waits grows with each packet. Never to the PSN of a
@@ -36,15 +46,15 @@ static void set_pending(struct srn_responder *resp, u8 syndrome, u32 psn)
  */
 void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked)
 {
-	struct srn_responder *resp = &qp->resp;
-	bool waiting = pending_ack(resp);
+	struct srn_ack *ack = &qp->resp.ack;
+	bool waiting = pending_ack(ack);
 
-	resp->done_psn = psn;
-	resp->done_any = true;
+	ack->done_psn = psn;
+	ack->done_any = true;
 	if (waiting && asked)
 		srn_count(qp->dev, SRN_CNT_ACK_DEFERRED);
 	if (waiting || asked)
-		set_pending(resp, SRN_SYN_ACK_UNLIMITED, psn);
+		set_pending(ack, SRN_SYN_ACK_UNLIMITED, psn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_done);
 
@@ -53,19 +63,19 @@ EXPORT_SYMBOL_IF_KUNIT(srn_ack_done);
  */
 void srn_ack_again(struct srn_qp *qp)
 {
-	struct srn_responder *resp = &qp->resp;
+	struct srn_ack *ack = &qp->resp.ack;
 
-	if (resp->ack_pending)
+	if (ack->pending)
 		return;
-	set_pending(resp, SRN_SYN_ACK_UNLIMITED,
-		    resp->done_any ? resp->done_psn : srn_psn_add(resp->psn, -1));
+	set_pending(ack, SRN_SYN_ACK_UNLIMITED,
+		    ack->done_any ? ack->done_psn : srn_psn_add(qp->resp.msg.psn, -1));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_again);
 
-static void send_back(struct srn_responder *resp, u8 syndrome)
+static void send_back(struct srn_qp *qp, u8 syndrome)
 {
-	resp->nak_sent = syndrome;
-	set_pending(resp, syndrome, resp->psn);
+	qp->resp.ack.nak_sent = syndrome;
+	set_pending(&qp->resp.ack, syndrome, qp->resp.msg.psn);
 }
 
 /* The packet behind the missing one comes first after it, so when it comes again
@@ -74,48 +84,48 @@ static void send_back(struct srn_responder *resp, u8 syndrome)
  */
 void srn_ack_gap(struct srn_qp *qp, u32 psn)
 {
-	struct srn_responder *resp = &qp->resp;
-	bool lost_again = resp->nak_sent == SRN_SYN_NAK_SEQ &&
-			  psn == srn_psn_add(resp->psn, 1);
+	const struct srn_ack *ack = &qp->resp.ack;
+	bool lost_again = ack->nak_sent == SRN_SYN_NAK_SEQ &&
+			  psn == srn_psn_add(qp->resp.msg.psn, 1);
 
-	if (!resp->nak_sent || lost_again)
-		send_back(resp, SRN_SYN_NAK_SEQ);
+	if (!ack->nak_sent || lost_again)
+		send_back(qp, srn_verdicts[SRN_V_SEQ].nak);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
 void srn_ack_rnr(struct srn_qp *qp)
 {
-	send_back(&qp->resp, SRN_SYN_RNR_NAK | qp->min_rnr_timer);
+	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
 
 void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn)
 {
-	struct srn_responder *resp = &qp->resp;
+	struct srn_ack *ack = &qp->resp.ack;
 
-	resp->fatal = true;
-	set_pending(resp, syndrome, psn);
+	ack->fatal = true;
+	set_pending(ack, syndrome, psn);
 }
 
 bool srn_ack_expected(struct srn_qp *qp)
 {
-	struct srn_responder *resp = &qp->resp;
+	struct srn_ack *ack = &qp->resp.ack;
 
-	resp->nak_sent = 0;
-	if (!resp->ack_pending || pending_ack(resp))
+	ack->nak_sent = 0;
+	if (!ack->pending || pending_ack(ack))
 		return false;
-	resp->ack_pending = false;
+	ack->pending = false;
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_expected);
 
 void srn_ack_implied(struct srn_qp *qp, u32 psn)
 {
-	struct srn_responder *resp = &qp->resp;
+	struct srn_ack *ack = &qp->resp.ack;
 
-	if (!pending_ack(resp) || srn_psn_diff(psn, resp->ack_psn) < 0)
+	if (!pending_ack(ack) || srn_psn_diff(psn, ack->psn) < 0)
 		return;
-	resp->ack_pending = false;
+	ack->pending = false;
 	srn_count(qp->dev, SRN_CNT_ACK_DEFERRED);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_implied);
@@ -135,18 +145,18 @@ static enum srn_counter counter_of(u8 syndrome)
 /* Without memory the answer is lost, as on a bad wire: the peer asks again. */
 void srn_ack_send(struct srn_qp *qp)
 {
-	struct srn_responder *resp = &qp->resp;
+	struct srn_ack *ack = &qp->resp.ack;
 	struct sk_buff *skb;
 
-	if (!resp->ack_pending)
+	if (!ack->pending)
 		return;
-	resp->ack_pending = false;
-	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, 0, qp->dest_qpn, resp->ack_psn, 0);
+	ack->pending = false;
+	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, 0, qp->dest_qpn, ack->psn, 0);
 	if (!skb) {
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;
 	}
-	srn_build_aeth(skb, resp->ack_syndrome, resp->msn);
-	srn_count(qp->dev, counter_of(resp->ack_syndrome));
+	srn_build_aeth(skb, ack->syndrome, qp->resp.msg.msn);
+	srn_count(qp->dev, counter_of(ack->syndrome));
 	srn_xmit(&qp->path, skb);
 }

@@ -10,6 +10,23 @@
 
 struct srn_qp;
 
+/* Written by ack.c only. */
+struct srn_ack {
+	bool pending;		/* an ACK or NAK goes out at the end of the round */
+	bool fatal;		/* it is a NAK and the QP's last word */
+	bool done_any;
+	u8 syndrome;		/* of what is pending */
+	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
+	u32 psn;		/* of what is pending */
+	u32 done_psn;		/* newest SEND or WRITE packet executed, if done_any */
+};
+
+/** srn_ack_reset() - as in RESET: nothing was received, nothing is owed */
+void srn_ack_reset(struct srn_qp *qp);
+
+/** srn_ack_abandon() - what is pending is not sent */
+void srn_ack_abandon(struct srn_qp *qp);
+
 /** srn_ack_done() - SEND or WRITE packet @psn was executed; @asked: it wants an ACK */
 void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A RC or UC request packet on its way through checks and execution. */
+/* A RC or UC request packet on its way through checks and execution, and the message
+ * that it is part of. Owner of the turn only.
+ */
 #ifndef SRN_ARRIVAL_H
 #define SRN_ARRIVAL_H
 
@@ -11,22 +13,29 @@
 
 struct srn_mem;
 struct srn_qp;
-struct srn_responder;
+
+/* How far the peer's requests are. Written by arrival.c only. */
+struct srn_message {
+	u32 psn;		/* expected */
+	u32 msn;		/* requests completed */
+	u8 op;			/* SRN_OP_SEND or SRN_OP_WRITE; SRN_OP_NONE between messages */
+	bool lost;		/* UC: the message under way is lost, wait for the next */
+	u32 received;		/* bytes */
+	struct srn_range range;	/* WRITE: what its RETH announced */
+};
 
 struct srn_arrival {
 	struct srn_qp *qp;
-	struct srn_responder *resp;
+	struct srn_message *msg;
 	struct sk_buff *skb;
 	const struct srn_pkt *pkt;
 	const struct srn_opcode *info;
 	bool start;		/* begins a message */
 	bool end;		/* ends one */
 	bool ack_owed;		/* a NAK was withdrawn for it */
-	/* Remote range: from the packet's header or the message's first one. */
-	u64 va;
-	u32 rkey;
-	u32 total;		/* bytes of the message; unknown (0) for SEND */
-	u32 offset;		/* of this packet's payload in it */
+	/* From the packet's header or the message's first one; SEND has none, and length 0. */
+	struct srn_range range;
+	u32 offset;		/* of this packet's payload in the message */
 	struct srn_mem *mem;	/* proven and referenced, or NULL */
 };
 
@@ -35,8 +44,24 @@ static inline bool srn_arrival_has_imm(const struct srn_arrival *a)
 	return a->info->hdrs & SRN_HDR_IMM;
 }
 
+/** srn_message_start() - nothing is under way, @psn comes next, none was completed */
+void srn_message_start(struct srn_message *msg, u32 psn);
+
 /** srn_arrival_init() - from a packet that is next in its message, or begins one */
 void srn_arrival_init(struct srn_arrival *a, struct srn_qp *qp, struct sk_buff *skb);
+
+/**
+ * srn_arrival_resync() - UC: any PSN is accepted at the start of a message
+ *
+ * Elsewhere it has to be the next. SRN_OK, or SRN_V_DROP where it is not.
+ */
+enum srn_verdict srn_arrival_resync(const struct srn_arrival *a);
+
+/** srn_arrival_drop() - UC: the message is lost; the open receive WQE serves the next */
+void srn_arrival_drop(const struct srn_arrival *a);
+
+/** srn_arrival_done() - it was executed and took @npsn PSNs: on to the next packet */
+void srn_arrival_done(const struct srn_arrival *a, u32 npsn);
 
 /**
  * srn_arrival_check() - everything but the PSN; the first check that fails decides
@@ -53,11 +78,15 @@ enum srn_verdict srn_arrival_check(struct srn_arrival *a);
  */
 enum srn_verdict srn_arrival_execute(struct srn_arrival *a);
 
-/** srn_arrival_is_atomic() - operations that work on eight bytes at an aligned address */
-static inline bool srn_arrival_is_atomic(const struct srn_arrival *a)
-{
-	return a->info->op == SRN_OP_CMP_SWAP || a->info->op == SRN_OP_FETCH_ADD ||
-	       a->info->op == SRN_OP_ATOMIC_WRITE;
-}
+/**
+ * srn_arrival_may_follow() - whether a packet continues the message under way rightly
+ * @cur_op: SRN_OP_SEND, SRN_OP_WRITE or, between messages, SRN_OP_NONE
+ * @op: operation of the packet
+ * @pos: its position (enum srn_pos)
+ */
+bool srn_arrival_may_follow(u8 cur_op, u8 op, u8 pos);
+
+/** srn_arrival_len_fits() - whether a SEND or WRITE packet at @pos may carry @len bytes */
+bool srn_arrival_len_fits(u8 pos, u32 len, u32 mtu);
 
 #endif

@@ -4,13 +4,11 @@
 
 #include "ack.h"
 #include "atomic.h"
-#include "sgl.h"
 #include "mem.h"
-#include "psn.h"
+#include "mw.h"
 #include "qp.h"
-#include "responder.h"
 #include "rq.h"
-#include "wire.h"
+#include "sgl.h"
 
 static enum srn_verdict place(struct srn_arrival *a)
 {
@@ -21,10 +19,10 @@ static enum srn_verdict place(struct srn_arrival *a)
 	if (!a->pkt->len)
 		return SRN_OK;
 	if (a->info->op == SRN_OP_WRITE) {
-		srn_mem_write_skb(a->mem, a->va + a->offset, a->skb, from, a->pkt->len);
+		srn_mem_write_skb(a->mem, a->range.va + a->offset, a->skb, from, a->pkt->len);
 		return SRN_OK;
 	}
-	sgl = srn_qp_sgl(a->qp, a->resp->rwqe.sge, a->resp->rwqe.num_sge);
+	sgl = srn_rq_sgl(a->qp);
 	v = srn_sgl_write_skb(&sgl, a->offset, a->skb, from, a->pkt->len);
 	switch (v) {
 	case SRN_OK:
@@ -41,8 +39,7 @@ static enum srn_verdict invalidate(struct srn_arrival *a, struct srn_cqe *cqe)
 {
 	cqe->inv_rkey = be32_to_cpu(srn_pkt_imm(a->skb));
 	cqe->wc_flags |= SRN_WC_WITH_INV;
-	return srn_mem_invalidate(a->qp->dev, a->qp->ibqp.pd, a->qp->ibqp.qp_num, cqe->inv_rkey,
-				  true) ? SRN_V_REM_ACCESS : SRN_OK;
+	return srn_mem_invalidate(&a->qp->windows, cqe->inv_rkey, true) ? SRN_V_REM_ACCESS : SRN_OK;
 }
 
 static enum srn_verdict complete_receive(struct srn_arrival *a)
@@ -67,24 +64,6 @@ static enum srn_verdict complete_receive(struct srn_arrival *a)
 	return v;
 }
 
-static void end_message(struct srn_responder *resp)
-{
-	resp->cur_op = SRN_OP_NONE;
-	resp->received = 0;
-	resp->msn = (resp->msn + 1) & SRN_AETH_MSN;
-}
-
-static void continue_message(const struct srn_arrival *a)
-{
-	struct srn_responder *resp = a->resp;
-
-	resp->cur_op = a->info->op;
-	resp->va = a->va;
-	resp->rkey = a->rkey;
-	resp->dma_len = a->total;
-	resp->received = a->offset + a->pkt->len;
-}
-
 static enum srn_verdict execute_data(struct srn_arrival *a)
 {
 	enum srn_verdict v = place(a);
@@ -95,16 +74,11 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 	if (a->mem)
 		srn_mem_put(a->mem);
 	a->mem = NULL;
-	if (!a->end) {
-		continue_message(a);
-	} else {
-		v = complete_receive(a);
-		if (v)
-			return v;
-		end_message(a->resp);
-	}
-	a->resp->psn = srn_psn_add(a->pkt->psn, 1);
-	if (a->qp->ibqp.qp_type == IB_QPT_RC)
+	v = a->end ? complete_receive(a) : SRN_OK;
+	if (v)
+		return v;
+	srn_arrival_done(a, 1);
+	if (a->qp->svc->reliable)
 		srn_ack_done(a->qp, a->pkt->psn,
 			     a->ack_owed || (a->pkt->flags & SRN_PKT_ACKREQ));
 	return SRN_OK;
@@ -113,9 +87,10 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 /* The READ counts as done from here on: a duplicate of it must not move the MSN. */
 static enum srn_verdict execute_read(struct srn_arrival *a)
 {
-	end_message(a->resp);
-	srn_replay_add_read(a->qp, a->pkt->psn, a->va, a->rkey, a->total);
-	a->resp->psn = srn_psn_add(a->pkt->psn, srn_replay_npsn(a->total, a->qp->mtu));
+	u32 npsn = srn_replay_npsn(a->range.len, a->qp->mtu);
+
+	srn_arrival_done(a, npsn);
+	srn_replay_add_read(&a->qp->resp.replay, a->pkt->psn, npsn, a->msg->msn, &a->range);
 	return SRN_OK;
 }
 
@@ -126,14 +101,14 @@ static u64 do_atomic(const struct srn_arrival *a)
 
 	switch (a->info->op) {
 	case SRN_OP_CMP_SWAP:
-		return srn_atomic_cmp_swap(a->mem, a->va, be64_to_cpu(eth->compare),
+		return srn_atomic_cmp_swap(a->mem, a->range.va, be64_to_cpu(eth->compare),
 					   be64_to_cpu(eth->swap_add));
 	case SRN_OP_FETCH_ADD:
-		return srn_atomic_fetch_add(a->mem, a->va, be64_to_cpu(eth->swap_add));
+		return srn_atomic_fetch_add(a->mem, a->range.va, be64_to_cpu(eth->swap_add));
 	default:
 		/* check_length() saw eight bytes. */
 		skb_copy_bits(a->skb, srn_pkt_payload(a->skb), &value, sizeof(value));
-		srn_atomic_write(a->mem, a->va, value);
+		srn_atomic_write(a->mem, a->range.va, value);
 		return 0;
 	}
 }
@@ -142,15 +117,14 @@ static enum srn_verdict execute_atomic(struct srn_arrival *a)
 {
 	u64 orig = do_atomic(a);
 
-	end_message(a->resp);
-	srn_replay_add_atomic(a->qp, a->info->op, a->pkt->psn, orig);
-	a->resp->psn = srn_psn_add(a->pkt->psn, 1);
+	srn_arrival_done(a, 1);
+	srn_replay_add_atomic(&a->qp->resp.replay, a->info->op, a->pkt->psn, a->msg->msn, orig);
 	return SRN_OK;
 }
 
 enum srn_verdict srn_arrival_execute(struct srn_arrival *a)
 {
-	if (a->info->op == SRN_OP_SEND || a->info->op == SRN_OP_WRITE)
+	if (a->info->is_stream)
 		return execute_data(a);
 	if (a->info->op == SRN_OP_READ_REQ)
 		return execute_read(a);

@@ -6,23 +6,22 @@
 #include "opcode.h"
 #include "qp.h"
 #include "segment.h"
+#include "wr_op.h"
 
 static void put_headers(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *wqe,
 			const struct srn_plan *plan)
 {
-	u8 hdrs = srn_opcodes[plan->opcode].hdrs;
+	const struct srn_wr_op *op = &srn_wr_ops[wqe->opcode];
+	u16 hdrs = srn_opcodes[plan->opcode].hdrs;
 
 	if (hdrs & SRN_HDR_DETH)
 		/* A Q_Key with its upper bit set stands for the QP's own (o10-..). */
 		srn_build_deth(skb, wqe->ud.qkey & BIT(31) ? qp->qkey : wqe->ud.qkey,
 			       qp->ibqp.qp_num);
-	if (hdrs & SRN_HDR_RETH) {
-		if (wqe->opcode == IB_WR_RDMA_READ)
-			srn_build_reth(skb, wqe->rdma.addr + plan->offset, wqe->rdma.rkey,
-				       plan->len);
-		else
-			srn_build_reth(skb, wqe->rdma.addr, wqe->rdma.rkey, wqe->length);
-	}
+	if (hdrs & SRN_HDR_RETH)
+		/* A READ may be asked for in parts; a WRITE says at its start how long it is. */
+		srn_build_reth(skb, wqe->rdma.addr + plan->offset, wqe->rdma.rkey,
+			       op->what & SRN_WR_ANSWERED ? plan->len : wqe->length);
 	if (hdrs & SRN_HDR_ATOMIC) {
 		if (wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP)
 			srn_build_atomic(skb, wqe->rdma.addr, wqe->rdma.rkey, wqe->rdma.swap,
@@ -41,17 +40,18 @@ static void put_headers(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *
 static enum srn_verdict put_payload(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *wqe,
 				    const struct srn_plan *plan, bool refs)
 {
+	bool word = srn_wr_ops[wqe->opcode].what & SRN_WR_WORD;
 	struct srn_sgl sgl;
 	void *to;
 
 	if (!srn_opcodes[plan->opcode].has_payload || !plan->len)
 		return SRN_OK;
-	if (!refs || wqe->opcode == IB_WR_ATOMIC_WRITE || (wqe->flags & IB_SEND_INLINE)) {
+	if (!refs || word || (wqe->flags & IB_SEND_INLINE)) {
 		to = srn_build_payload(skb, plan->len);
 		if (!to)
 			return SRN_V_AGAIN;
 	}
-	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
+	if (word) {
 		memcpy(to, &wqe->rdma.compare_add, sizeof(u64));
 		return SRN_OK;
 	}
@@ -93,7 +93,7 @@ static enum srn_verdict make_packet(struct srn_qp *qp, struct srn_wqe *wqe,
  */
 static bool by_reference(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan)
 {
-	return qp->ibqp.qp_type == IB_QPT_RC && plan->len >= SRN_REF_MIN &&
+	return qp->svc->reliable && plan->len >= SRN_REF_MIN &&
 	       !(wqe->flags & IB_SEND_INLINE) && srn_opcodes[plan->opcode].has_payload;
 }
 

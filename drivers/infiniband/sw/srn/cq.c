@@ -13,6 +13,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 static_assert(sizeof(struct srn_cqe) == 64);
+static_assert(SRN_CQE_IPV4 == RDMA_NETWORK_IPV4 && SRN_CQE_IPV6 == RDMA_NETWORK_IPV6);
 static_assert(sizeof(struct srn_cq_page) <= SRN_QUEUE_OFFSET);
 
 static struct srn_cqe *slot_of(struct srn_cqe *cqes, u32 entries, u32 index)

@@ -11,10 +11,11 @@
 #include "device.h"
 #include "gid.h"
 #include "net.h"
-#include "qpn.h"
 #include "parse.h"
 #include "path.h"
 #include "qp.h"
+#include "qpn.h"
+#include "round.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -51,25 +52,13 @@ static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
 	return net_eq(qp->dev->net, snet->net) ? PASS : SRN_CNT_RX_NO_QP;
 }
 
+/* Of the reserved opcodes those of a reliable service are let in, since they draw a NAK. */
 static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
 {
-	unsigned int svc = srn_opcode_svc(pkt->opcode);
-	bool fits;
+	bool fits = srn_opcode_svc(pkt->opcode) == qp->svc->code;
 
-	switch (qp->ibqp.qp_type) {
-	case IB_QPT_RC:
-		fits = svc == SRN_SVC_RC;	/* reserved opcodes too: they draw a NAK */
-		break;
-	case IB_QPT_UC:
-		fits = svc == SRN_SVC_UC && srn_opcodes[pkt->opcode].op != SRN_OP_NONE;
-		break;
-	case IB_QPT_UD:
-	case IB_QPT_GSI:
-		fits = svc == SRN_SVC_UD && srn_opcodes[pkt->opcode].op != SRN_OP_NONE;
-		break;
-	default:
+	if (srn_opcodes[pkt->opcode].op == SRN_OP_NONE && !qp->svc->reliable)
 		fits = false;
-	}
 	return fits ? PASS : SRN_CNT_RX_NO_QP;
 }
 
@@ -105,7 +94,7 @@ static int check_address(const struct srn_qp *qp, struct sk_buff *skb)
 	struct in6_addr addr;
 	bool ours;
 
-	if (qp->ibqp.qp_type == IB_QPT_RC || qp->ibqp.qp_type == IB_QPT_UC) {
+	if (qp->svc->connected) {
 		ours = srn_path_from(&qp->path, skb);
 	} else {
 		srn_pkt_daddr(skb, &addr);

@@ -20,6 +20,7 @@
 #include "device.h"
 #include "limits.h"
 #include "qp.h"
+#include "round.h"
 #include "udata.h"
 
 struct srn_doorbell {
@@ -204,8 +205,8 @@ void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
 	put_doorbell(db);
 }
 
-/* The device goes while the program runs. ib_core has destroyed the objects and
- * zapped the mappings; the program keeps a descriptor that answers EIO.
+/* The device goes while the program runs. ib_core has destroyed the objects;
+ * the program keeps their pages, and a descriptor that answers EIO.
  */
 void srn_disassociate_ucontext(struct ib_ucontext *ibuc)
 {

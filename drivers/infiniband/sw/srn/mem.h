@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory behind keys: user MRs, fast-registration MRs, DMA MRs and windows.
+/* Memory behind keys, whatever made them (mr.c, mw.c).
  * Every access goes key -> srn_mem_get_*() (rights, bounds, PD proven, reference
- * taken) -> sgl.h -> srn_mem_put(). References are held within one turn of a
+ * taken) -> sgl.h or atomic.h -> srn_mem_put(). References are held within one turn of a
  * QP, never across packets, so that deregistration waits for nobody else.
  */
 #ifndef SRN_MEM_H
@@ -72,16 +72,6 @@ struct srn_mem {
 	u32 qpn;			/* type 2: the QP it is bound on */
 	enum ib_mw_type mw_type;
 	struct list_head bound;		/* type 2: in srn_mem_table.bound */
-};
-
-struct srn_mr {
-	struct ib_mr ibmr;
-	struct srn_mem mem;
-};
-
-struct srn_mw {
-	struct ib_mw ibmw;
-	struct srn_mem *mem;		/* own allocation: ib_core frees ib_mw itself */
 };
 
 /* Key table of a device: xarray index = key >> 8. Embedded in struct srn_dev. */
@@ -181,40 +171,6 @@ static inline void *srn_mem_span(const struct srn_mem *mem, u64 addr, u64 *len)
 	*len = BIT_ULL(map->block_shift) - in_block;
 	return map->blocks[pos >> map->block_shift] + in_block;
 }
-
-/* Local operations of the requester (BH disabled, no mem reference held by the caller). */
-enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct ib_mr *mr,
-				  u32 key, int access);
-/* LOCAL_INV (remote = false) and SEND with invalidate (remote = true). */
-enum srn_verdict srn_mem_invalidate(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
-				    bool remote);
-
-struct srn_mw_bind {
-	u64 addr;
-	u64 length;		/* 0 unbinds (type 1) */
-	u32 mr_lkey;
-	u32 mw_rkey;
-	u32 new_rkey;
-	int access;
-};
-
-enum srn_verdict srn_mem_bind(struct srn_dev *dev, struct ib_pd *pd, u32 qpn,
-			      const struct srn_mw_bind *bind);
-/* Windows of type 2 die with their QP. Process context. */
-void srn_mem_unbind_qp(struct srn_dev *dev, u32 qpn);
-
-/* ib_device_ops: mr.c */
-struct ib_mr *srn_get_dma_mr(struct ib_pd *pd, int access);
-struct ib_mr *srn_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access,
-			      struct ib_udata *udata);
-struct ib_mr *srn_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length, u64 iova,
-				int access, struct ib_pd *pd, struct ib_udata *udata);
-struct ib_mr *srn_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
-int srn_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents, unsigned int *offset);
-int srn_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
-/* mw.c */
-int srn_alloc_mw(struct ib_mw *mw, struct ib_udata *udata);
-int srn_dealloc_mw(struct ib_mw *mw);
 
 /* ib_device.local_dma_lkey: index 0, never handed out by the table. */
 #define SRN_LOCAL_DMA_LKEY	0x5a

@@ -3,7 +3,7 @@
  * ULP registers with a work request, and all of the kernel's memory.
  */
 #include "device.h"
-#include "mem.h"
+#include "mr.h"
 #include "udata.h"
 
 #include <kunit/visibility.h>

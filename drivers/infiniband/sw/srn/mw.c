@@ -5,7 +5,7 @@
  * belongs to the QP it was bound on until it is invalidated.
  */
 #include "device.h"
-#include "mem.h"
+#include "mw.h"
 #include "udata.h"
 
 #include <kunit/visibility.h>
@@ -48,6 +48,13 @@ int srn_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_alloc_mw);
+
+void srn_mw_owner_init(struct srn_mw_owner *owner, struct srn_dev *dev, struct ib_pd *pd)
+{
+	owner->dev = dev;
+	owner->pd = pd;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mw_owner_init);
 
 /* bind_lock held. After it no access through the window goes on. */
 static void unbind(struct srn_mem *mw, enum srn_mem_state state)
@@ -114,42 +121,41 @@ static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct sr
 	return mw->state == SRN_MEM_FREE && bind->length;
 }
 
-/* bind_lock held, the window is free. @mr is counted. */
-static void do_bind(struct srn_mem_table *t, struct srn_mem *mw, struct srn_mem *mr, u32 qpn,
+/* bind_lock held, the window is free. @mr is counted; NULL leaves it unbound. */
+static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner *owner,
 		    const struct srn_mw_bind *bind)
 {
 	mw->key = bind->new_rkey;
 	if (!mr)
 		return;
 	mw->parent = mr;
+	mw->access = bind->access;
+	mw->qpn = owner->qpn;
 	mw->map.iova = bind->addr;
 	mw->map.length = bind->length;
-	mw->access = bind->access;
-	mw->qpn = qpn;
 	if (mw->mw_type == IB_MW_TYPE_2)
-		list_add(&mw->bound, &t->bound);
+		list_add(&mw->bound, &owner->dev->mems.bound);
 	srn_mem_set_state(mw, SRN_MEM_VALID);
 }
 
-enum srn_verdict srn_mem_bind(struct srn_dev *dev, struct ib_pd *pd, u32 qpn,
-			      const struct srn_mw_bind *bind)
+enum srn_verdict srn_mem_bind(struct srn_mw_owner *owner, const struct srn_mw_bind *bind)
 {
-	struct srn_mem_table *t = &dev->mems;
+	struct srn_mem_table *t = &owner->dev->mems;
 	enum srn_verdict v = SRN_V_MW_BIND;
 	struct srn_mem *mw, *mr = NULL;
 
 	rcu_read_lock();
 	spin_lock_bh(&t->bind_lock);
-	mw = srn_mem_find(dev, bind->mw_rkey);
-	if (!may_bind(mw, pd, bind))
+	mw = srn_mem_find(owner->dev, bind->mw_rkey);
+	if (!may_bind(mw, owner->pd, bind))
 		goto unlock;
 	if (bind->length) {
-		mr = parent_get(dev, pd, bind);
+		mr = parent_get(owner->dev, owner->pd, bind);
 		if (!mr)
 			goto unlock;
 	}
 	unbind(mw, SRN_MEM_FREE);
-	do_bind(t, mw, mr, qpn, bind);
+	do_bind(mw, mr, owner, bind);
 	v = SRN_OK;
 unlock:
 	spin_unlock_bh(&t->bind_lock);
@@ -158,17 +164,17 @@ unlock:
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_bind);
 
-static bool invalidate_mw(struct srn_dev *dev, struct srn_mem *mw, struct ib_pd *pd, u32 qpn,
-			  u32 rkey)
+static bool invalidate_mw(struct srn_mem *mw, const struct srn_mw_owner *owner, u32 rkey)
 {
+	spinlock_t *lock = &owner->dev->mems.bind_lock;
 	bool ok;
 
-	spin_lock_bh(&dev->mems.bind_lock);
-	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == pd &&
-	     mw->mw_type == IB_MW_TYPE_2 && mw->qpn == qpn;
+	spin_lock_bh(lock);
+	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == owner->pd &&
+	     mw->mw_type == IB_MW_TYPE_2 && mw->qpn == owner->qpn;
 	if (ok)
 		unbind(mw, SRN_MEM_FREE);
-	spin_unlock_bh(&dev->mems.bind_lock);
+	spin_unlock_bh(lock);
 	return ok;
 }
 
@@ -189,18 +195,17 @@ static bool invalidate_mr(struct srn_mem *mr, struct ib_pd *pd, u32 rkey, bool r
 	return ok;
 }
 
-enum srn_verdict srn_mem_invalidate(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
-				    bool remote)
+enum srn_verdict srn_mem_invalidate(struct srn_mw_owner *owner, u32 rkey, bool remote)
 {
 	struct srn_mem *mem;
 	bool ok = false;
 
 	rcu_read_lock();
-	mem = srn_mem_find(dev, rkey);
+	mem = srn_mem_find(owner->dev, rkey);
 	if (mem && mem->type == SRN_MEM_MW)
-		ok = invalidate_mw(dev, mem, pd, qpn, rkey);
+		ok = invalidate_mw(mem, owner, rkey);
 	else if (mem && mem->type == SRN_MEM_FRMR)
-		ok = invalidate_mr(mem, pd, rkey, remote);
+		ok = invalidate_mr(mem, owner->pd, rkey, remote);
 	rcu_read_unlock();
 	if (ok)
 		return SRN_OK;
@@ -208,14 +213,14 @@ enum srn_verdict srn_mem_invalidate(struct srn_dev *dev, struct ib_pd *pd, u32 q
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_invalidate);
 
-void srn_mem_unbind_qp(struct srn_dev *dev, u32 qpn)
+void srn_mem_unbind_qp(struct srn_mw_owner *owner)
 {
-	struct srn_mem_table *t = &dev->mems;
+	struct srn_mem_table *t = &owner->dev->mems;
 	struct srn_mem *mw, *tmp;
 
 	spin_lock_bh(&t->bind_lock);
 	list_for_each_entry_safe(mw, tmp, &t->bound, bound) {
-		if (mw->qpn == qpn)
+		if (mw->qpn == owner->qpn)
 			unbind(mw, SRN_MEM_FREE);
 	}
 	spin_unlock_bh(&t->bind_lock);

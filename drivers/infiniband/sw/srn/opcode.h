@@ -8,6 +8,50 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+/* The opcodes that have a row, without RoCEv2's CNP: IB_OPCODE_... of ib_pack.h. */
+#define SRN_OPCODE_NAMES(X)			\
+	X(RC_SEND_FIRST) \
+	X(RC_SEND_MIDDLE) \
+	X(RC_SEND_LAST) \
+	X(RC_SEND_LAST_WITH_IMMEDIATE) \
+	X(RC_SEND_ONLY) \
+	X(RC_SEND_ONLY_WITH_IMMEDIATE) \
+	X(RC_RDMA_WRITE_FIRST) \
+	X(RC_RDMA_WRITE_MIDDLE) \
+	X(RC_RDMA_WRITE_LAST) \
+	X(RC_RDMA_WRITE_LAST_WITH_IMMEDIATE) \
+	X(RC_RDMA_WRITE_ONLY) \
+	X(RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE) \
+	X(RC_RDMA_READ_REQUEST) \
+	X(RC_RDMA_READ_RESPONSE_FIRST) \
+	X(RC_RDMA_READ_RESPONSE_MIDDLE) \
+	X(RC_RDMA_READ_RESPONSE_LAST) \
+	X(RC_RDMA_READ_RESPONSE_ONLY) \
+	X(RC_ACKNOWLEDGE) \
+	X(RC_ATOMIC_ACKNOWLEDGE) \
+	X(RC_COMPARE_SWAP) \
+	X(RC_FETCH_ADD) \
+	X(RC_SEND_LAST_WITH_INVALIDATE) \
+	X(RC_SEND_ONLY_WITH_INVALIDATE) \
+	X(RC_ATOMIC_WRITE) \
+	X(UC_SEND_FIRST) \
+	X(UC_SEND_MIDDLE) \
+	X(UC_SEND_LAST) \
+	X(UC_SEND_LAST_WITH_IMMEDIATE) \
+	X(UC_SEND_ONLY) \
+	X(UC_SEND_ONLY_WITH_IMMEDIATE) \
+	X(UC_RDMA_WRITE_FIRST) \
+	X(UC_RDMA_WRITE_MIDDLE) \
+	X(UC_RDMA_WRITE_LAST) \
+	X(UC_RDMA_WRITE_LAST_WITH_IMMEDIATE) \
+	X(UC_RDMA_WRITE_ONLY) \
+	X(UC_RDMA_WRITE_ONLY_WITH_IMMEDIATE) \
+	X(UD_SEND_ONLY) \
+	X(UD_SEND_ONLY_WITH_IMMEDIATE)
+
+/* IB_OPCODE_CNP (0x80) is that of native InfiniBand. */
+#define SRN_OPCODE_CNP	0x81
+
 /* The operation that a packet is part of. */
 enum srn_op {
 	SRN_OP_NONE,		/* no row: unknown or unsupported opcode */
@@ -54,9 +98,13 @@ enum srn_svc {
  * @pos: position in the message
  * @hdrs: SRN_HDR_* bits of the extension headers present
  * @hdr_len: bytes from the start of the BTH to the payload; follows from @hdrs
+ * @access: IB_ACCESS_REMOTE_* that the QP and the key named must grant, or 0
  * @is_request: runs in the responder. Of the others all but CNP, which is
  *	nobody's request and nobody's answer, run in the completer.
  * @has_payload: may carry bytes between the headers and the ICRC
+ * @is_stream: SEND and WRITE: payload in one or more packets, and acknowledged by an ACK;
+ *	other requests have an answer of their own, which is kept for a duplicate
+ * @is_atomic: works on eight bytes at an aligned address
  *
  * ATOMIC_WRITE counts as carrying a payload: the eight bytes to be written. The
  * responder checks that there are eight. It is answered by READ RESPONSE ONLY
@@ -65,10 +113,13 @@ enum srn_svc {
 struct srn_opcode {
 	u8 op;
 	u8 pos;
-	u8 hdrs;
+	u16 hdrs;
 	u8 hdr_len;
+	u8 access;
 	bool is_request;
 	bool has_payload;
+	bool is_stream;
+	bool is_atomic;
 };
 
 extern const struct srn_opcode srn_opcodes[256];

@@ -33,6 +33,13 @@ struct srn_pkt {
 #define SRN_PKT_BECN		BIT(3)
 #define SRN_PKT_NO_ICRC		BIT(4)	/* made on this host, never was on a wire: has no ICRC */
 
+/* What a RETH or AtomicETH names in the responder's memory. */
+struct srn_range {
+	u64 va;
+	u32 rkey;
+	u32 len;
+};
+
 /* The srn_pkt_*() helpers hold between srn_parse() and the next change of
  * skb->data: bth is an offset from there.
  */

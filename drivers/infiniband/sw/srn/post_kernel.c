@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Kernel users' posts. Programs post through their mappings and never come here. */
+#include "post_kernel.h"
+
 #include <linux/preempt.h>
 
 #include "qp.h"
@@ -28,7 +30,7 @@ static int post_one_send(struct srn_qp *qp, const struct ib_send_wr *wr)
 	/* Pairs with the release in publish_head(): the slot is ours again. */
 	if (sq->tail - smp_load_acquire(&sq->head) >= sq->max_wr)
 		return -ENOMEM;
-	err = srn_wqe_from_wr(wr, &sq->lim, srn_sq_wqe(qp, sq->tail));
+	err = srn_wqe_from_wr(wr, &sq->lim, srn_sq_wqe(sq, sq->tail));
 	if (err)
 		return err;
 	smp_store_release(&sq->tail, sq->tail + 1);

@@ -26,7 +26,6 @@ void srn_qp_error(struct srn_qp *qp, enum srn_verdict v)
 		return;
 	qp->last_error = v;
 	srn_qp_set_state(qp, IB_QPS_ERR);
-	srn_retry_clear(qp);
 	/* This round, or the next, flushes. */
 	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
 }
@@ -34,7 +33,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_qp_error);
 
 void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v)
 {
-	if (qp->ibqp.qp_type == IB_QPT_RC) {
+	if (qp->svc->reliable) {
 		srn_qp_error(qp, v);
 		return;
 	}

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Making and unmaking QPs. */
+#include "qp_create.h"
+
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "qp.h"
-#include "sq.h"
 #include "doorbell.h"
+#include "mw.h"
+#include "qp.h"
+#include "round.h"
+#include "sq.h"
 #include "wire.h"
-
-static bool type_supported(enum ib_qp_type type)
-{
-	switch (type) {
-	case IB_QPT_RC:
-	case IB_QPT_UC:
-	case IB_QPT_UD:
-	case IB_QPT_GSI:
-		return true;
-	default:
-		return false;
-	}
-}
 
 static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
 {
@@ -35,9 +26,11 @@ static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
 
 static int check_init(struct srn_dev *dev, const struct ib_qp_init_attr *attr)
 {
-	if (!type_supported(attr->qp_type) || attr->create_flags || attr->rwq_ind_tbl)
+	const struct srn_service *svc = srn_service_of(attr->qp_type);
+
+	if (!svc || attr->create_flags || attr->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	if (attr->qp_type == IB_QPT_GSI && (attr->port_num != 1 || rcu_access_pointer(dev->gsi)))
+	if (svc->is_gsi && (attr->port_num != 1 || rcu_access_pointer(dev->gsi)))
 		return -EINVAL;
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
@@ -59,7 +52,7 @@ static void init_queues(struct srn_qp *qp, const struct ib_qp_init_attr *attr)
 	qp->sq.stride = srn_send_stride(cap->max_send_sge, cap->max_inline_data);
 	qp->sq.wqe_size = srn_wqe_size(cap->max_send_sge, cap->max_inline_data);
 	qp->sq.lim = (struct srn_wqe_limits){
-		.dev = qp->dev, .pd = qp->ibqp.pd, .type = attr->qp_type, .kernel = qp->kernel,
+		.dev = qp->dev, .pd = qp->ibqp.pd, .svc = qp->svc, .kernel = qp->kernel,
 		.max_sge = cap->max_send_sge, .max_inline = cap->max_inline_data,
 	};
 	spin_lock_init(&qp->sq.lock);
@@ -149,6 +142,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 			struct ib_udata *udata)
 {
 	qp->dev = dev;
+	qp->svc = srn_service_of(attr->qp_type);
 	qp->kernel = !udata;
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_srn_cq(attr->send_cq);
@@ -158,15 +152,17 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	qp->mtu_enum = IB_MTU_256;
 	qp->mtu = 256;
 	mutex_init(&qp->lock);
+	srn_mw_owner_init(&qp->windows, dev, qp->ibqp.pd);
 	srn_round_init(qp);
-	srn_retry_init(qp);
+	srn_clock_init(&qp->clock, &qp->turn);
 	init_queues(qp, attr);
 }
 
 static void publish(struct srn_qp *qp)
 {
 	qp->ibqp.qp_num = qp->ref->qpn;
-	if (qp->ibqp.qp_type == IB_QPT_GSI)
+	qp->windows.qpn = qp->ref->qpn;
+	if (qp->svc->is_gsi)
 		rcu_assign_pointer(qp->dev->gsi, qp->ref);
 	else
 		srn_qp_ref_publish(qp->ref);
@@ -174,7 +170,7 @@ static void publish(struct srn_qp *qp)
 
 static void unpublish(struct srn_qp *qp)
 {
-	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+	if (qp->svc->is_gsi) {
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 		return;
 	}
@@ -204,7 +200,7 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = alloc_queues(qp, uctx ? &uctx->ibuc : NULL);
 	if (err)
 		goto err_count;
-	qp->ref = srn_qp_ref_create(qp, attr->qp_type == IB_QPT_GSI ? 1 : 0);
+	qp->ref = srn_qp_ref_create(qp, qp->svc->is_gsi ? 1 : 0);
 	if (IS_ERR(qp->ref)) {
 		err = PTR_ERR(qp->ref);
 		goto err_queues;
@@ -218,7 +214,6 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 			goto err_doorbell;
 	}
 	attr->cap = qp->cap;
-	srn_qp_set_state(qp, IB_QPS_RESET);
 	publish(qp);
 	return 0;
 
@@ -241,21 +236,20 @@ err_count:
 int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct srn_qp *qp = to_srn_qp(ibqp);
-	u32 qpn = ibqp->qp_num;
 
 	if (udata)
 		srn_doorbell_del(qp_ucontext(udata), qp->db_index);
 	unpublish(qp);
 
 	mutex_lock(&qp->lock);
-	srn_round_own(qp);		/* for good */
+	srn_round_own(qp);	/* for good */
 	mutex_unlock(&qp->lock);
-	srn_retry_stop(qp);
+	srn_clock_stop(&qp->clock);
 	srn_qp_ref_destroy(qp->ref);
 
-	skb_queue_purge(&qp->rxq);
+	srn_round_purge(qp);
 	srn_sq_discard(qp);
-	srn_mem_unbind_qp(qp->dev, qpn);
+	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
 	if (qp->kernel) {
 		srn_cq_forget_qp(qp->scq, ibqp);

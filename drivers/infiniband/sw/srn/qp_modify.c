@@ -3,9 +3,12 @@
  * and fail), then applied as a whole with the turn in hand: attributes before
  * the state, so that no packet meets a state whose attributes are missing.
  */
+#include "qp_modify.h"
+
 #include "completer.h"
 #include "psn.h"
 #include "qp.h"
+#include "round.h"
 #include "sq.h"
 #include "wire.h"
 
@@ -118,17 +121,15 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	}
 	if (mask & IB_QP_TIMEOUT)
 		qp->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT) {
+	if (mask & IB_QP_RETRY_CNT)
 		qp->retry_cnt = attr->retry_cnt;
-		qp->req.retries = attr->retry_cnt;
-	}
-	if (mask & IB_QP_RNR_RETRY) {
+	if (mask & IB_QP_RNR_RETRY)
 		qp->rnr_retry = attr->rnr_retry;
-		qp->req.rnr_retries = attr->rnr_retry;
-	}
+	if (mask & (IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
+		srn_retry_refill(qp);
 	if (mask & IB_QP_RQ_PSN) {
 		qp->rq_psn = attr->rq_psn & SRN_PSN_MASK;
-		qp->resp.psn = qp->rq_psn;
+		srn_responder_start(qp, qp->rq_psn);
 	}
 	if (mask & IB_QP_SQ_PSN)
 		qp->sq_psn = attr->sq_psn & SRN_PSN_MASK;
@@ -147,12 +148,11 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 static void to_reset(struct srn_qp *qp)
 {
 	srn_qp_set_state(qp, IB_QPS_RESET);
-	srn_retry_clear(qp);
-	skb_queue_purge(&qp->rxq);
+	srn_round_purge(qp);
 	srn_sq_discard(qp);
+	srn_requester_reset(qp);
 	srn_responder_reset(qp);
 	qp->last_error = SRN_OK;
-	qp->sq_draining = false;
 	qp->sqd_notify = false;
 	if (qp->kernel) {
 		srn_cq_forget_qp(qp->scq, &qp->ibqp);
@@ -172,7 +172,7 @@ static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_stat
 		break;
 	case IB_QPS_SQD:
 		if (cur == IB_QPS_RTS)
-			qp->sq_draining = true;
+			srn_sq_drain(qp);
 		break;
 	case IB_QPS_ERR:
 		srn_qp_error(qp, SRN_V_FLUSH);
@@ -186,8 +186,8 @@ static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_stat
 /* An idle SQ is drained at once. */
 static void check_drained(struct srn_qp *qp)
 {
-	if (qp->state == IB_QPS_SQD && qp->sq_draining)
-		srn_completer_retire(qp);
+	if (qp->state == IB_QPS_SQD && qp->sq.draining)
+		srn_sq_retire(qp);
 }
 
 static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
@@ -254,15 +254,15 @@ int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->path_mtu = qp->mtu_enum;
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->qkey = qp->qkey;
-	attr->rq_psn = qp->resp.psn;
-	attr->sq_psn = qp->req.psn;
+	attr->rq_psn = qp->resp.msg.psn;
+	attr->sq_psn = qp->window.at.psn;
 	attr->dest_qp_num = qp->dest_qpn;
 	attr->qp_access_flags = qp->access;
 	attr->cap = qp->cap;
 	attr->ah_attr = qp->ah_attr;
 	attr->ah_attr.grh.sgid_attr = NULL;	/* the reference stays here */
 	attr->pkey_index = qp->pkey_index;
-	attr->sq_draining = qp->sq_draining;
+	attr->sq_draining = qp->sq.draining;
 	attr->max_rd_atomic = qp->max_rd_atomic;
 	attr->max_dest_rd_atomic = qp->max_dest_rd_atomic;
 	attr->min_rnr_timer = qp->min_rnr_timer;

@@ -43,7 +43,7 @@ static inline bool srn_qp_ref_get(struct srn_qp_ref *ref)
 
 void srn_qp_ref_put(struct srn_qp_ref *ref);
 
-/** srn_qpn_get() - reference of a QPN (not QP1), NULL if there is none. RCU or BH. */
+/** srn_qpn_get() - referenced link of a QPN (not QP1), NULL if there is none. RCU or BH. */
 struct srn_qp_ref *srn_qpn_get(u32 qpn);
 
 void srn_qpn_init(void);

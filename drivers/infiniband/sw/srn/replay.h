@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Responder resources: READs being answered, and what atomics returned, kept so
- * that a duplicate is answered again and never executed again. Owner of the turn
- * only.
+ * that a duplicate is answered again and never executed again. Slots and arithmetic,
+ * which know nothing of the QP; answer.c sends. Owner of the turn only.
  */
 #ifndef SRN_REPLAY_H
 #define SRN_REPLAY_H
 
 #include <linux/types.h>
 
-struct srn_qp;
+#include "parse.h"
+#include "psn.h"
 
 /* One READ, atomic or atomic write that was accepted. */
 struct srn_replay_slot {
@@ -18,11 +19,8 @@ struct srn_replay_slot {
 	u32 first_psn;
 	u32 last_psn;
 	u32 msn;		/* as it was after the request; in each AETH of the answer */
-	/* READ: what was asked for */
-	u64 va;
-	u32 rkey;
-	u32 len;
-	/* READ: the (possibly partial) answer under way */
+	struct srn_range range;	/* READ: what was asked for */
+	/* The (possibly partial) answer under way */
 	u32 start_psn;		/* FIRST or ONLY */
 	u32 answer_len;		/* bytes from there on */
 	u32 psn;		/* next response packet */
@@ -30,6 +28,7 @@ struct srn_replay_slot {
 	u64 orig;
 };
 
+/* Written by replay.c only. */
 struct srn_replay {
 	struct srn_replay_slot *slots;
 	u32 num;		/* max_dest_rd_atomic */
@@ -56,9 +55,12 @@ struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn
 /**
  * srn_replay_part() - whether a READ request is a part, or all, of one that @slot holds
  * @psn: its PSN, which the slot includes
+ *
+ * A repeated READ may ask for less, but only for bytes that its PSNs stood for the
+ * first time.
  */
-bool srn_replay_part(const struct srn_replay_slot *slot, u32 mtu, u32 psn, u64 va, u32 rkey,
-		     u32 len);
+bool srn_replay_part(const struct srn_replay_slot *slot, u32 mtu, u32 psn,
+		     const struct srn_range *range);
 /** srn_replay_packet() - the packet of the answer that goes next */
 void srn_replay_packet(const struct srn_replay_slot *slot, u32 mtu, struct srn_read_packet *pkt);
 
@@ -82,15 +84,28 @@ static inline bool srn_replay_has_room(const struct srn_replay *replay)
 	return replay->num && (!slot->todo || slot->again);
 }
 
-/* Accept a request (there is room); its answer goes out at the end of the round. */
-void srn_replay_add_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len);
-void srn_replay_add_atomic(struct srn_qp *qp, u8 op, u32 psn, u64 orig);
+/* Accept a request (there is room); its answer is to be sent. */
 
-/* Duplicates: answered again if they are known and (READ) still allowed, else dropped. */
-void srn_replay_again_read(struct srn_qp *qp, u32 psn, u64 va, u32 rkey, u32 len);
-void srn_replay_again_atomic(struct srn_qp *qp, u8 op, u32 psn);
+/** srn_replay_add_read() - a READ that takes @npsn PSNs from @psn on */
+void srn_replay_add_read(struct srn_replay *replay, u32 psn, u32 npsn, u32 msn,
+			 const struct srn_range *range);
+/** srn_replay_add_atomic() - @op was executed and found @orig */
+void srn_replay_add_atomic(struct srn_replay *replay, u8 op, u32 psn, u32 msn, u64 orig);
 
-/** srn_replay_send() - answers in PSN order, while @budget lasts; true: some are left */
-bool srn_replay_send(struct srn_qp *qp, int *budget);
+/** srn_replay_again() - the answer, of a READ the part of @len bytes from @psn on, is to be sent again */
+void srn_replay_again(struct srn_replay *replay, struct srn_replay_slot *slot, u32 psn, u32 len);
+/**
+ * srn_replay_next() - the next request with something to be sent, or NULL
+ * @age: cursor from the oldest request to the newest; 0 to begin with
+ */
+struct srn_replay_slot *srn_replay_next(const struct srn_replay *replay, u32 *age);
+/** srn_replay_advance() - the packet at slot->psn of a READ's answer was sent */
+static inline void srn_replay_advance(struct srn_replay_slot *slot)
+{
+	slot->psn = srn_psn_add(slot->psn, 1);
+}
+
+/** srn_replay_done() - nothing more of @slot is to be sent */
+void srn_replay_done(struct srn_replay *replay, struct srn_replay_slot *slot);
 
 #endif

@@ -9,34 +9,33 @@
 #include <rdma/restrack.h>
 
 #include "cq.h"
-#include "mem.h"
+#include "mr.h"
 #include "psn.h"
 #include "qp.h"
 #include "srq.h"
 
 static int put_requester(struct sk_buff *msg, struct srn_qp *qp)
 {
-	const struct srn_requester *req = &qp->req;
+	const struct srn_window *w = &qp->window;
 
-	return rdma_nl_put_driver_u32_hex(msg, "una-psn", READ_ONCE(req->una_psn)) ||
-	       rdma_nl_put_driver_u32_hex(msg, "next-psn", READ_ONCE(req->psn)) ||
+	return rdma_nl_put_driver_u32_hex(msg, "una-psn", READ_ONCE(w->una)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "next-psn", READ_ONCE(w->at.psn)) ||
 	       rdma_nl_put_driver_u32(msg, "in-flight",
-				      srn_psn_diff(READ_ONCE(req->max_psn),
-						   READ_ONCE(req->una_psn))) ||
+				      srn_psn_diff(READ_ONCE(w->end), READ_ONCE(w->una))) ||
 	       rdma_nl_put_driver_u32(msg, "sq-pending",
-				      READ_ONCE(req->fetched) - READ_ONCE(req->una)) ||
+				      READ_ONCE(qp->sq.fetched) - READ_ONCE(qp->sq.una)) ||
 	       rdma_nl_put_driver_u32(msg, "rd-atomic",
-				      READ_ONCE(req->rd_tail) - READ_ONCE(req->rd_head)) ||
-	       rdma_nl_put_driver_u32(msg, "retries-left", READ_ONCE(req->retries)) ||
-	       rdma_nl_put_driver_u32(msg, "rnr-retries-left", READ_ONCE(req->rnr_retries));
+				      READ_ONCE(w->rd_tail) - READ_ONCE(w->rd_head)) ||
+	       rdma_nl_put_driver_u32(msg, "retries-left", READ_ONCE(qp->retry.retries)) ||
+	       rdma_nl_put_driver_u32(msg, "rnr-retries-left", READ_ONCE(qp->retry.rnr_retries));
 }
 
 static int put_responder(struct sk_buff *msg, struct srn_qp *qp)
 {
-	const struct srn_responder *resp = &qp->resp;
+	const struct srn_message *peer = &qp->resp.msg;
 
-	return rdma_nl_put_driver_u32_hex(msg, "expected-psn", READ_ONCE(resp->psn)) ||
-	       rdma_nl_put_driver_u32(msg, "msn", READ_ONCE(resp->msn)) ||
+	return rdma_nl_put_driver_u32_hex(msg, "expected-psn", READ_ONCE(peer->psn)) ||
+	       rdma_nl_put_driver_u32(msg, "msn", READ_ONCE(peer->msn)) ||
 	       rdma_nl_put_driver_u32(msg, "rx-queued", skb_queue_len_lockless(&qp->rxq));
 }
 
@@ -47,7 +46,7 @@ static int put_qp(struct sk_buff *msg, struct srn_qp *qp)
 	if (put_requester(msg, qp) || put_responder(msg, qp))
 		return -EMSGSIZE;
 	if (v != SRN_OK && v < SRN_V_MAX)
-		return rdma_nl_put_driver_string(msg, "error", srn_verdicts[v].name);
+		return rdma_nl_put_driver_string(msg, "error", srn_verdict_name(v));
 	return 0;
 }
 
@@ -67,8 +66,9 @@ int srn_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 
 static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 {
-	u32 cons = cq->kernel ? READ_ONCE(cq->cons) : READ_ONCE(cq->page->cons);
+	u32 cons;
 
+	cons = cq->kernel ? cq->cons : READ_ONCE(cq->page->cons);
 	return rdma_nl_put_driver_u32(msg, "entries", READ_ONCE(cq->entries)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "prod", READ_ONCE(cq->prod)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "cons", cons) ||

@@ -1,43 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Local ACK timeout and RNR wait. */
+/* Going back, waiting, and giving up. */
 #include "retry.h"
 
-#include "completer.h"
+#include "clock.h"
 #include "qp.h"
+#include "rnr.h"
 #include "sq.h"
+#include "stats.h"
+#include "window.h"
 
-/* Hundredths of a millisecond of each RNR timer code (IBTA vol. 1, table 45). */
-static const u32 rnr_10us[32] = {
-	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
-	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
-	16384, 24576, 32768, 49152,
-};
-
-u64 srn_rnr_ns(u8 code)
+void srn_retry_refill(struct srn_qp *qp)
 {
-	return (u64)rnr_10us[code & 31] * 10 * NSEC_PER_USEC;
+	qp->retry.retries = qp->retry_cnt;
+	qp->retry.rnr_retries = qp->rnr_retry;
 }
 
-static enum hrtimer_restart fired(struct hrtimer *timer)
+void srn_retry_reset(struct srn_qp *qp)
 {
-	struct srn_qp *qp = container_of(timer, struct srn_qp, retry.timer);
+	struct srn_retry *retry = &qp->retry;
 
-	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
-	return HRTIMER_NORESTART;
-}
-
-static void arm(struct srn_retry *retry, ktime_t when)
-{
-	retry->armed = when;
-	hrtimer_start(&retry->timer, when, HRTIMER_MODE_ABS_SOFT);
-}
-
-static void set_deadline(struct srn_retry *retry, u64 ns)
-{
-	retry->deadline = ktime_add_ns(ktime_get(), ns);
-	/* Armed for earlier: it will look at the deadline when it fires. */
-	if (!retry->armed || ktime_before(retry->deadline, retry->armed))
-		arm(retry, retry->deadline);
+	retry->rnr_wait = false;
+	retry->rewound = false;
+	retry->probing = false;
+	srn_clock_clear_all(&qp->clock);
 }
 
 /* A requester may wait between one and four times the local ACK timeout
@@ -46,84 +31,123 @@ static void set_deadline(struct srn_retry *retry, u64 ns)
  */
 static u64 ack_timeout(const struct srn_qp *qp)
 {
-	unsigned int used = qp->retry_cnt - qp->req.retries;
+	unsigned int used = qp->retry_cnt - qp->retry.retries;
 
 	return (4096ull << qp->timeout) << min(used, 2u);
 }
 
-void srn_retry_ack_timer(struct srn_qp *qp)
+void srn_retry_sent(struct srn_qp *qp)
 {
 	/* Runs from the oldest packet in flight, not from the latest. */
-	if (qp->retry.deadline || !qp->timeout)	/* code 0: no timeout */
+	if (srn_clock_is_set(&qp->clock, SRN_ALARM_ACK) || !qp->timeout) /* code 0: no timeout */
 		return;
-	set_deadline(&qp->retry, ack_timeout(qp));
+	srn_clock_set(&qp->clock, SRN_ALARM_ACK, ack_timeout(qp));
 }
 
-void srn_retry_rnr_timer(struct srn_qp *qp, u8 code)
+static void seek(struct srn_qp *qp, u32 psn)
 {
-	/* hrtimers never fire early: the peer's minimum is kept. */
-	set_deadline(&qp->retry, srn_rnr_ns(code));
+	srn_window_seek(&qp->window, (struct srn_cursor){
+		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
+	});
+	qp->retry.probing = false;
 }
 
-void srn_retry_room_timer(struct srn_qp *qp)
+/* The peer is ahead of what was sent again, or the SQ of what was passed again. */
+static bool is_behind(const struct srn_qp *qp)
 {
-	set_deadline(&qp->retry, SRN_UNSENT_WAIT_NS);
+	return srn_psn_diff(qp->window.una, qp->window.at.psn) > 0 ||
+	       (s32)(qp->window.at.index - qp->sq.una) < 0;
 }
 
-void srn_retry_clear(struct srn_qp *qp)
-{
-	qp->retry.deadline = 0;
-}
-
-void srn_retry_again(struct srn_qp *qp)
-{
-	struct srn_requester *req = &qp->req;
-
-	if (req->retries) {
-		req->retries--;
-		req->rewound = false;
-		srn_requester_seek(qp, req->una_psn);
-		return;
-	}
-	srn_count(qp->dev, SRN_CNT_RETRY_EXCEEDED);
-	srn_completer_fail(qp, srn_sq_wqe(qp, req->una), SRN_V_RETRY_EXC);
-}
-
-void srn_retry_expired(struct srn_qp *qp)
+void srn_retry_progress(struct srn_qp *qp)
 {
 	struct srn_retry *retry = &qp->retry;
 
-	retry->armed = 0;
-	if (!retry->deadline)
-		return;
-	if (ktime_before(ktime_get(), retry->deadline)) {
-		arm(retry, retry->deadline);
-		return;
-	}
-	retry->deadline = 0;
-	if (qp->req.rnr_wait)
-		qp->req.rnr_wait = false;
-	else if (srn_requester_inflight(qp) &&
-		 (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
-		srn_count(qp->dev, SRN_CNT_TIMEOUT);
-		srn_retry_again(qp);
-		/* Silence may be a lost tail, a lost ACK, or a peer that is late.
-		 * One packet finds out; a window sent again for nothing would
-		 * make a late peer later.
-		 */
-		qp->req.probing = true;
-	}
+	retry->rewound = false;
+	retry->probing = false;
+	retry->rnr_wait = false;	/* the peer took what it had refused */
+	srn_retry_refill(qp);
+	if (is_behind(qp))
+		seek(qp, qp->window.una);
+	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);
+	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
+	if (srn_window_inflight(&qp->window))
+		srn_retry_sent(qp);
 }
 
-void srn_retry_init(struct srn_qp *qp)
+/* Send again from the oldest PSN on, or fail if that was done often enough. */
+static void again(struct srn_qp *qp)
 {
-	hrtimer_init(&qp->retry.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	qp->retry.timer.function = fired;
+	struct srn_retry *retry = &qp->retry;
+
+	if (retry->retries) {
+		retry->retries--;
+		seek(qp, qp->window.una);
+		return;
+	}
+	srn_count(qp->dev, SRN_CNT_RETRY_EXCEEDED);
+	srn_sq_fail(qp, srn_sq_oldest(&qp->sq), SRN_V_RETRY_EXC);
 }
 
-void srn_retry_stop(struct srn_qp *qp)
+/* Ask again, once. If that is lost too, the timer asks. */
+void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 {
-	hrtimer_cancel(&qp->retry.timer);
-	qp->retry.armed = 0;
-	qp->retry.deadline = 0;
+	if (qp->retry.rewound)
+		return;
+	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
+	qp->retry.rewound = true;
+	seek(qp, psn);
+}
+
+/* Peers send one NAK for a gap: a second one says that what was resent got lost too,
+ * and costs a retry as a timeout does.
+ */
+void srn_retry_nak(struct srn_qp *qp)
+{
+	if (qp->retry.rewound)
+		again(qp);
+	else
+		seek(qp, qp->window.una);
+	qp->retry.rewound = true;
+}
+
+void srn_retry_rnr(struct srn_qp *qp, u8 code)
+{
+	struct srn_retry *retry = &qp->retry;
+
+	if (!retry->rnr_retries) {
+		srn_count(qp->dev, SRN_CNT_RNR_EXCEEDED);
+		srn_sq_fail(qp, srn_sq_oldest(&qp->sq), SRN_V_RNR_EXC);
+		return;
+	}
+	if (qp->rnr_retry != 7)		/* 7: without end (9.7.5.2.8) */
+		retry->rnr_retries--;
+	seek(qp, qp->window.una);
+	retry->rnr_wait = true;
+	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
+	/* Alarms are never early: the peer's minimum is kept. */
+	srn_clock_set(&qp->clock, SRN_ALARM_RNR, srn_rnr_ns(code));
+}
+
+static void timed_out(struct srn_qp *qp)
+{
+	if (!srn_window_inflight(&qp->window) ||
+	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
+		return;
+	srn_count(qp->dev, SRN_CNT_TIMEOUT);
+	qp->retry.rewound = false;
+	again(qp);
+	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
+	 * One packet finds out; a window sent again for nothing would
+	 * make a late peer later.
+	 */
+	qp->retry.probing = true;
+}
+
+void srn_retry_alarm(struct srn_qp *qp, unsigned int due)
+{
+	if (due & BIT(SRN_ALARM_RNR))
+		qp->retry.rnr_wait = false;
+	if (due & BIT(SRN_ALARM_ACK))
+		timed_out(qp);
 }

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A QP's turn: what runs, in which order, and how it is woken. */
-#include "qp.h"
+#include "round.h"
 
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/export.h>
 
+#include "clock.h"
 #include "completer.h"
 #include "parse.h"
+#include "qp.h"
+#include "requester.h"
+#include "responder.h"
+#include "retry.h"
+#include "rq.h"
 #include "sq.h"
 #include "trace.h"
+#include "ud.h"
 
-static bool is_datagram(const struct srn_qp *qp)
+void srn_round_purge(struct srn_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+	skb_queue_purge(&qp->rxq);
 }
 
 static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
 	trace_srn_rx(qp, skb);
-	if (is_datagram(qp)) {
+	if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
 	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
 		srn_responder_rx(qp, skb);
@@ -54,8 +61,9 @@ static bool is_error(const struct srn_qp *qp)
 static void run_flush(struct srn_qp *qp)
 {
 	srn_sq_flush(qp);
+	srn_requester_reset(qp);
 	if (qp->state == IB_QPS_ERR)
-		srn_responder_flush(qp);
+		srn_rq_flush(qp);
 }
 
 /* Returns true if the send queue has work left. */
@@ -78,7 +86,7 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	more = run_rx(qp, &rx);
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
-		srn_retry_expired(qp);
+		srn_retry_alarm(qp, srn_clock_expired(&qp->clock));
 	more |= srn_responder_send(qp, &tx);
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
 	if (sq)
@@ -114,6 +122,18 @@ static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
 }
 
+/* As the network would: a queue that grows without bound is a gift to whoever floods us. */
+static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (skb_queue_len_lockless(&qp->rxq) >= SRN_RXQ_MAX) {
+		srn_count(qp->dev, SRN_CNT_RX_OVERFLOW);
+		kfree_skb(skb);
+		return;
+	}
+	count_rx(qp, skb);
+	skb_queue_tail(&qp->rxq, skb);
+}
+
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	if (srn_turn_take(&qp->turn, SRN_TURN_RX)) {
@@ -122,16 +142,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 		srn_turn_run(&qp->turn);
 		return;
 	}
-	/* As the network would: a queue that grows without bound is a gift to
-	 * whoever floods us.
-	 */
-	if (skb_queue_len_lockless(&qp->rxq) >= SRN_RXQ_MAX) {
-		srn_count(qp->dev, SRN_CNT_RX_OVERFLOW);
-		kfree_skb(skb);
-		return;
-	}
-	count_rx(qp, skb);
-	skb_queue_tail(&qp->rxq, skb);
+	enqueue(qp, skb);
 	srn_turn_kick(&qp->turn, SRN_TURN_RX);
 }
 

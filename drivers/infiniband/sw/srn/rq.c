@@ -8,22 +8,25 @@
 #include "stats.h"
 #include "trace.h"
 
+static const u32 *tail_of(const struct srn_qp *qp)
+{
+	return qp->kernel ? &qp->rq.tail : &qp->page->rq_tail;
+}
+
 /* WQEs posted since the last look; more than there are slots: the index, which a
  * program can write as it likes, is garbage.
  */
 static u32 posted(const struct srn_qp *qp)
 {
-	const u32 *tail = qp->kernel ? &qp->rq.tail : &qp->page->rq_tail;
-
 	/* Acquire: the slots were filled before. Pairs with the release in
 	 * srn_post_recv(), and in the provider for a program's ring.
 	 */
-	return smp_load_acquire(tail) - qp->resp.rq_head;
+	return smp_load_acquire(tail_of(qp)) - qp->rq.head;
 }
 
 static const struct srn_recv_wqe *head_slot(const struct srn_qp *qp)
 {
-	u32 index = qp->resp.rq_head & (qp->rq.entries - 1);
+	u32 index = qp->rq.head & (qp->rq.entries - 1);
 
 	return qp->rq.slots + (size_t)index * qp->rq.stride;
 }
@@ -33,7 +36,16 @@ static void consume_head(struct srn_qp *qp)
 	/* The slot was read before it may be overwritten. Pairs with the
 	 * provider's acquire when it looks for room.
 	 */
-	smp_store_release(&qp->page->rq_head, ++qp->resp.rq_head);
+	smp_store_release(&qp->page->rq_head, ++qp->rq.head);
+}
+
+void srn_rq_reset(struct srn_qp *qp)
+{
+	qp->rq.open = false;
+	qp->rq.last_wqe_reached = false;
+	qp->rq.head = READ_ONCE(*tail_of(qp));
+	/* As in consume_head(): these slots are not read any more. */
+	smp_store_release(&qp->page->rq_head, qp->rq.head);
 }
 
 static enum srn_verdict fetch_own(struct srn_qp *qp)
@@ -45,27 +57,38 @@ static enum srn_verdict fetch_own(struct srn_qp *qp)
 		return SRN_V_RNR;
 	if (n > qp->rq.entries)
 		return SRN_V_REM_OP;
-	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, &qp->resp.rwqe);
+	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, &qp->rq.wqe);
 	consume_head(qp);
-	qp->resp.has_rwqe = true;
+	qp->rq.open = true;
 	return v ? SRN_V_REM_OP : SRN_OK;
 }
 
 static enum srn_verdict fetch_shared(struct srn_qp *qp)
 {
-	enum srn_verdict v = srn_srq_fetch(qp->srq, &qp->resp.rwqe);
+	enum srn_verdict v = srn_srq_fetch(qp->srq, &qp->rq.wqe);
 
 	if (v && v != SRN_V_RNR)
 		return SRN_V_REM_OP;
-	qp->resp.has_rwqe = !v;
+	qp->rq.open = !v;
 	return v;
 }
 
 enum srn_verdict srn_rq_open(struct srn_qp *qp)
 {
-	if (qp->resp.has_rwqe)
+	if (qp->rq.open)
 		return SRN_OK;
 	return qp->srq ? fetch_shared(qp) : fetch_own(qp);
+}
+
+struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
+{
+	return (struct srn_sgl){
+		.sge = qp->rq.wqe.sge,
+		.num = qp->rq.wqe.num_sge,
+		.dev = qp->dev,
+		.pd = qp->ibqp.pd,
+		.kernel = qp->kernel,
+	};
 }
 
 void srn_rq_cqe(const struct srn_qp *qp, struct srn_cqe *cqe)
@@ -93,8 +116,8 @@ static void post(struct srn_qp *qp, const struct srn_cqe *cqe, bool solicited)
 
 void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited)
 {
-	qp->resp.has_rwqe = false;
-	cqe->wr_id = qp->resp.rwqe.wr_id;
+	qp->rq.open = false;
+	cqe->wr_id = qp->rq.wqe.wr_id;
 	srn_count(qp->dev, SRN_CNT_RDMA_RECVS);
 	post(qp, cqe, solicited);
 }
@@ -112,8 +135,8 @@ static void post_failed(struct srn_qp *qp, u64 wr_id, enum srn_verdict v)
 
 void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v)
 {
-	qp->resp.has_rwqe = false;
-	post_failed(qp, qp->resp.rwqe.wr_id, v);
+	qp->rq.open = false;
+	post_failed(qp, qp->rq.wqe.wr_id, v);
 }
 
 /* No more than the ring holds, whatever its index says: a program may write
@@ -134,15 +157,15 @@ static void flush_own(struct srn_qp *qp)
  */
 static void flush_shared(struct srn_qp *qp)
 {
-	if (qp->resp.last_wqe_reached)
+	if (qp->rq.last_wqe_reached)
 		return;
-	qp->resp.last_wqe_reached = true;
+	qp->rq.last_wqe_reached = true;
 	srn_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-void srn_responder_flush(struct srn_qp *qp)
+void srn_rq_flush(struct srn_qp *qp)
 {
-	if (qp->resp.has_rwqe)
+	if (qp->rq.open)
 		srn_rq_fail(qp, SRN_V_FLUSH);
 	if (qp->srq)
 		flush_shared(qp);

@@ -1,17 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Receive WQEs of a QP, from its own ring or its SRQ, and their completions. At
- * most one is open (struct srn_responder.rwqe): taken and not yet completed.
- * Owner of the turn only.
+ * most one is open: taken and not yet completed. Owner of the turn only.
  */
 #ifndef SRN_RQ_H
 #define SRN_RQ_H
 
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <rdma/srn-abi.h>
 
+#include "sgl.h"
 #include "verdict.h"
+#include "wqe.h"
 
 struct srn_qp;
+
+/* Receive queue; slots in every case, user or kernel. */
+struct srn_rq {
+	void *slots;
+	u32 stride;
+	u32 entries;			/* 0 with a SRQ */
+	u32 max_wr;
+	u32 max_sge;
+	spinlock_t lock;		/* kernel users' posts */
+	u32 tail;			/* kernel users */
+	/* Written by rq.c only. */
+	u32 head;			/* WQEs consumed of the own ring */
+	bool open;			/* a dropped UC or UD message leaves it to the next */
+	bool last_wqe_reached;		/* the event was raised */
+	struct srn_rwqe wqe;		/* the open one */
+};
+
+/** srn_rq_reset() - as in RESET: what was posted is forgotten, the poster goes on from here */
+void srn_rq_reset(struct srn_qp *qp);
 
 /**
  * srn_rq_open() - have a receive WQE open; takes the next one unless one is
@@ -21,6 +42,9 @@ struct srn_qp;
  */
 enum srn_verdict srn_rq_open(struct srn_qp *qp);
 
+/** srn_rq_sgl() - the scatter list of the open WQE */
+struct srn_sgl srn_rq_sgl(const struct srn_qp *qp);
+
 /** srn_rq_cqe() - a receive completion with the fields that all of a QP have in common */
 void srn_rq_cqe(const struct srn_qp *qp, struct srn_cqe *cqe);
 
@@ -29,5 +53,8 @@ void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited);
 
 /** srn_rq_fail() - complete the open WQE with the status that @v has */
 void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v);
+
+/** srn_rq_flush() - error state: complete all receive WQEs with FLUSH_ERR */
+void srn_rq_flush(struct srn_qp *qp);
 
 #endif

@@ -5,8 +5,9 @@
 #ifndef SRN_SEGMENT_H
 #define SRN_SEGMENT_H
 
-#include <rdma/ib_verbs.h>
+#include <linux/types.h>
 
+struct srn_service;
 struct srn_wqe;
 
 /**
@@ -34,13 +35,13 @@ u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu);
 
 /**
  * srn_segment() - the packet of a started WQE that has PSN @psn
- * @type: RC, UC, UD or GSI
+ * @svc: the QP's
  * @mtu: path MTU, bytes
  *
  * For a READ, the request that asks for the responses from @psn to the end of
  * their chunk (SRN_READ_CHUNK).
  */
-void srn_segment(const struct srn_wqe *wqe, enum ib_qp_type type, u32 mtu, u32 psn,
+void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 mtu, u32 psn,
 		 struct srn_plan *plan);
 
 #endif

@@ -1,93 +1,215 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The send queue: posted, fetched, flushed, forgotten. */
+/* The send queue: posted, fetched, done, completed, flushed, forgotten. */
 #include "sq.h"
 
-#include "completer.h"
+#include <rdma/ib_verbs.h>
+
+#include "cq.h"
+#include "psn.h"
 #include "qp.h"
 #include "trace.h"
-
-struct srn_wqe *srn_sq_wqe(struct srn_qp *qp, u32 index)
-{
-	return qp->sq.wqes + (size_t)(index & (qp->sq.entries - 1)) * qp->sq.wqe_size;
-}
+#include "turn.h"
 
 bool srn_sq_posted(struct srn_qp *qp, u32 *tail)
 {
-	struct srn_requester *req = &qp->req;
+	const struct srn_sq *sq = &qp->sq;
 
 	if (qp->kernel) {
-		*tail = smp_load_acquire(&qp->sq.tail);
+		*tail = smp_load_acquire(&sq->tail);
 		return true;
 	}
 	/* Pairs with the provider's release: slots before the tail are complete. */
 	*tail = smp_load_acquire(&qp->page->sq_tail);
-	return *tail - req->una <= qp->sq.entries && *tail - req->una >= req->fetched - req->una;
+	return *tail - sq->una <= sq->entries && *tail - sq->una >= sq->fetched - sq->una;
 }
 
-static void fetch_one(struct srn_qp *qp, u32 index)
+static void fetch_one(struct srn_qp *qp)
 {
-	struct srn_wqe *wqe = srn_sq_wqe(qp, index);
+	struct srn_sq *sq = &qp->sq;
+	struct srn_wqe *wqe = srn_sq_wqe(sq, sq->fetched);
 
 	if (!qp->kernel)
-		srn_wqe_fetch(qp->sq.slots + (size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride,
-			      &qp->sq.lim, wqe);
+		srn_wqe_fetch(sq->slots + (size_t)(sq->fetched & (sq->entries - 1)) * sq->stride,
+			      &sq->lim, wqe);
 	wqe->started = false;
 	wqe->done = false;
 	trace_srn_post(qp, wqe);
+	sq->fetched++;
 }
 
-bool srn_sq_fetch(struct srn_qp *qp, u32 ahead)
+bool srn_sq_fetch(struct srn_qp *qp, u32 num)
 {
-	struct srn_requester *req = &qp->req;
 	u32 tail;
 
 	if (!srn_sq_posted(qp, &tail)) {
 		srn_qp_error(qp, SRN_V_LOC_QP_OP);
 		return false;
 	}
-	while (req->fetched != tail && req->fetched - req->nxt < ahead)
-		fetch_one(qp, req->fetched++);
+	for (; num && qp->sq.fetched != tail; num--)
+		fetch_one(qp);
 	return true;
+}
+
+u32 srn_sq_find(const struct srn_sq *sq, u32 psn)
+{
+	const struct srn_wqe *wqe;
+	u32 i;
+
+	for (i = sq->una; i != sq->fetched; i++) {
+		wqe = srn_sq_wqe(sq, i);
+		if (wqe->done)
+			continue;
+		if (!wqe->started || srn_psn_diff(psn, wqe->last_psn) <= 0)
+			break;
+	}
+	return i;
+}
+
+bool srn_sq_acked(struct srn_sq *sq, u32 psn, u32 *una)
+{
+	struct srn_wqe *wqe;
+	u32 i;
+
+	for (i = sq->una; i != sq->fetched; i++) {
+		wqe = srn_sq_wqe(sq, i);
+		if (wqe->done)
+			continue;
+		if (!wqe->started || srn_psn_diff(psn, wqe->first_psn) < 0)
+			break;
+		if (srn_wqe_is_answered(wqe))
+			return false;
+		if (srn_psn_diff(psn, wqe->last_psn) < 0) {
+			*una = srn_psn_add(psn, 1);
+			break;
+		}
+		wqe->done = true;
+		*una = srn_psn_add(wqe->last_psn, 1);
+	}
+	return true;
+}
+
+u32 srn_sq_answered(struct srn_wqe *wqe)
+{
+	wqe->done_psn = srn_psn_add(wqe->done_psn, 1);
+	wqe->done = srn_psn_diff(wqe->done_psn, wqe->last_psn) > 0;
+	return wqe->done_psn;
+}
+
+static void post_cqe(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	struct srn_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = srn_verdicts[wqe->status].wc,
+		.opcode = srn_wr_ops[wqe->opcode].wc,
+		.byte_len = wqe->length,
+		.qp_num = qp->ibqp.qp_num,
+		.vendor_err = wqe->status,
+		.port_num = qp->port_num,
+	};
+
+	trace_srn_complete(qp, &cqe);
+	/* A CQE that finds no room is a lost completion: the QP can't go on. */
+	if (!srn_cq_post(qp->scq, &cqe, wqe->status, &qp->ibqp) && qp->state != IB_QPS_ERR) {
+		srn_qp_event(qp, IB_EVENT_QP_FATAL);
+		srn_qp_error(qp, SRN_V_LOC_QP_OP);
+	}
+}
+
+static void publish_head(struct srn_qp *qp)
+{
+	/* The slots may be written again: pairs with the poster's acquire. */
+	if (qp->kernel)
+		smp_store_release(&qp->sq.head, qp->sq.una);
+	else
+		smp_store_release(&qp->page->sq_head, qp->sq.una);
+}
+
+/* A request that is to be sent again is not in flight, and yet not over. */
+static bool is_busy(const struct srn_sq *sq)
+{
+	return sq->una != sq->fetched && srn_sq_oldest(sq)->started;
+}
+
+static void tell_drained(struct srn_qp *qp)
+{
+	if (qp->state != IB_QPS_SQD || !qp->sq.draining || is_busy(&qp->sq))
+		return;
+	qp->sq.draining = false;
+	if (qp->sqd_notify)
+		srn_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+void srn_sq_retire(struct srn_qp *qp)
+{
+	struct srn_sq *sq = &qp->sq;
+	struct srn_wqe *wqe;
+
+	while (sq->una != sq->fetched) {
+		wqe = srn_sq_oldest(sq);
+		if (!wqe->done)
+			break;
+		/* The slot is free before the program can see that it is. */
+		sq->una++;
+		publish_head(qp);
+		if (wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED))
+			post_cqe(qp, wqe);
+		srn_wqe_release(&sq->lim, wqe);
+	}
+	tell_drained(qp);
+}
+
+void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v)
+{
+	wqe->status = v;
+	wqe->done = true;
+	srn_sq_retire(qp);
+	if (srn_verdicts[v].effect == SRN_EFF_SQ_ERROR)
+		srn_qp_sq_error(qp, v);
+	else
+		srn_qp_error(qp, v);
+}
+
+void srn_sq_drain(struct srn_qp *qp)
+{
+	qp->sq.draining = true;
 }
 
 void srn_sq_flush(struct srn_qp *qp)
 {
-	struct srn_requester *req = &qp->req;
+	struct srn_sq *sq = &qp->sq;
 	struct srn_wqe *wqe;
 	u32 tail;
 
 	if (!srn_sq_posted(qp, &tail))
-		tail = req->fetched;
-	while (req->una != tail) {
-		if (req->fetched == req->una)
-			fetch_one(qp, req->fetched++);
-		wqe = srn_sq_wqe(qp, req->una);
+		tail = sq->fetched;
+	while (sq->una != tail) {
+		if (sq->fetched == sq->una)
+			fetch_one(qp);
+		wqe = srn_sq_oldest(sq);
 		/* What was done before the error stays done. */
 		if (!wqe->done)
 			wqe->status = SRN_V_FLUSH;
 		wqe->done = true;
-		srn_completer_retire(qp);
+		srn_sq_retire(qp);
 	}
-	srn_requester_reset(qp);
 }
 
 void srn_sq_discard(struct srn_qp *qp)
 {
-	struct srn_requester *req = &qp->req;
+	struct srn_sq *sq = &qp->sq;
 	u32 tail;
 
-	for (; req->una != req->fetched; req->una++)
-		srn_wqe_release(&qp->sq.lim, srn_sq_wqe(qp, req->una));
+	for (; sq->una != sq->fetched; sq->una++)
+		srn_wqe_release(&sq->lim, srn_sq_oldest(sq));
 	if (qp->kernel) {
 		/* Posted but never looked at: they may hold address vectors. */
-		for (tail = smp_load_acquire(&qp->sq.tail); req->una != tail; req->una++)
-			srn_wqe_release(&qp->sq.lim, srn_sq_wqe(qp, req->una));
-		smp_store_release(&qp->sq.head, req->una);
+		for (tail = smp_load_acquire(&sq->tail); sq->una != tail; sq->una++)
+			srn_wqe_release(&sq->lim, srn_sq_oldest(sq));
+		smp_store_release(&sq->head, sq->una);
 	} else if (qp->page) {
-		req->una = smp_load_acquire(&qp->page->sq_tail);
-		smp_store_release(&qp->page->sq_head, req->una);
-		WRITE_ONCE(qp->page->status, SRN_QP_NEED_DB);
+		sq->una = smp_load_acquire(&qp->page->sq_tail);
+		smp_store_release(&qp->page->sq_head, sq->una);
 	}
-	req->fetched = req->una;
-	srn_requester_reset(qp);
+	sq->fetched = sq->una;
+	sq->draining = false;
 }

@@ -28,7 +28,7 @@ static void raise(struct srn_srq *srq, enum ib_event_type type)
 		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
 }
 
-/* srq->lock held. @count slots are posted. */
+/* @count slots are posted. */
 static enum srn_verdict take(struct srn_srq *srq, struct srn_rwqe *rwqe, u32 count, bool *below)
 {
 	enum srn_verdict v = srn_rwqe_fetch(slot_of(srq, srq->head), srq->max_sge, rwqe);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Counters by cause: per CPU, bumped where the decision falls, shown as
- * hw_counters (sysfs, `rdma statistic`). Names in stats.c, in this order.
+ * hw_counters (sysfs, `rdma statistic`).
  */
 #ifndef SRN_STATS_H
 #define SRN_STATS_H
@@ -57,6 +57,55 @@ enum srn_counter {
 	SRN_CNT_CNP_RCVD,
 	SRN_CNT_MAX,
 };
+
+/* Where rxe counts the same thing, the name is the same. */
+#define SRN_COUNTER_NAMES(X)	\
+	X(SENT_PKTS, "sent_pkts") \
+	X(SENT_TRAINS, "sent_trains") \
+	X(SENT_BYTES, "sent_bytes") \
+	X(RCVD_PKTS, "rcvd_pkts") \
+	X(RCVD_BYTES, "rcvd_bytes") \
+	X(DUP_REQUEST, "duplicate_request") \
+	X(OUT_OF_SEQ, "out_of_seq_request") \
+	X(SEND_RNR, "send_rnr_err") \
+	X(RCVD_RNR, "rcvd_rnr_err") \
+	X(SENT_NAK, "sent_nak") \
+	X(RCVD_SEQ_ERR, "rcvd_seq_err") \
+	X(RCVD_NAK, "rcvd_nak") \
+	X(IMPLIED_NAK, "implied_nak") \
+	X(SENT_ACK, "sent_ack") \
+	X(ACK_DEFERRED, "ack_deferred") \
+	X(TIMEOUT, "completer_retry_err") \
+	X(RETRANS, "retransmitted_pkts") \
+	X(RETRY_EXCEEDED, "retry_exceeded_err") \
+	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \
+	X(BAD_RESPONSE, "rcvd_bad_response") \
+	X(SEND_ERR, "send_err") \
+	X(NO_ROUTE, "send_no_route") \
+	X(TX_NOMEM, "send_no_memory") \
+	X(RX_NOMEM, "rcvd_no_memory") \
+	X(RX_OVERFLOW, "rcvd_queue_full") \
+	X(RX_SHORT, "rcvd_too_short") \
+	X(RX_LENGTH, "rcvd_bad_length") \
+	X(RX_TVER, "rcvd_bad_version") \
+	X(RX_OPCODE, "rcvd_bad_opcode") \
+	X(RX_PAD, "rcvd_bad_pad") \
+	X(RX_ICRC, "rcvd_bad_icrc") \
+	X(RX_NO_QP, "rcvd_no_qp") \
+	X(RX_BAD_STATE, "rcvd_bad_qp_state") \
+	X(RX_BAD_ADDR, "rcvd_bad_address") \
+	X(RX_BAD_PKEY, "rcvd_bad_pkey") \
+	X(RX_BAD_QKEY, "rcvd_bad_qkey") \
+	X(RX_UD_LENGTH, "rcvd_ud_too_long") \
+	X(RX_NO_RECV, "rcvd_no_recv_wqe") \
+	X(UC_LOST, "uc_messages_lost") \
+	X(UC_REFUSED, "uc_messages_refused") \
+	X(CQ_OVERRUN, "cq_overruns") \
+	X(DOORBELLS, "doorbells") \
+	X(LINK_DOWNED, "link_downed") \
+	X(RDMA_SENDS, "rdma_sends") \
+	X(RDMA_RECVS, "rdma_recvs") \
+	X(CNP_RCVD, "rcvd_cnp")
 
 struct srn_stats {
 	u64 cnt[SRN_CNT_MAX];

@@ -101,12 +101,12 @@ TRACE_EVENT(srn_verdict,
 		__entry->qpn = qp->ibqp.qp_num;
 		__entry->opcode = opcode;
 		__entry->psn = psn;
-		__entry->expected = qp->resp.psn;
+		__entry->expected = qp->resp.msg.psn;
 		__entry->verdict = verdict;
 	),
 	TP_printk("qpn %#x %s psn %#x expected %#x verdict %s", __entry->qpn,
 		  srn_opcode_name(__entry->opcode), __entry->psn, __entry->expected,
-		  srn_verdicts[__entry->verdict].name)
+		  srn_verdict_name(__entry->verdict))
 );
 
 /* A packet reached no QP. */
@@ -145,7 +145,7 @@ TRACE_EVENT(srn_complete,
 	),
 	TP_printk("qpn %#x wr_id %#llx opcode %u status %u (%s) bytes %u", __entry->qpn,
 		  __entry->wr_id, __entry->opcode, __entry->status,
-		  srn_verdicts[__entry->verdict].name, __entry->byte_len)
+		  srn_verdict_name(__entry->verdict), __entry->byte_len)
 );
 
 TRACE_EVENT(srn_qp_state,
@@ -164,7 +164,7 @@ TRACE_EVENT(srn_qp_state,
 		__entry->why = qp->last_error;
 	),
 	TP_printk("qpn %#x state %u -> %u (%s)", __entry->qpn, __entry->from, __entry->to,
-		  srn_verdicts[__entry->why].name)
+		  srn_verdict_name(__entry->why))
 );
 
 #endif

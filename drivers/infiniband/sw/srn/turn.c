@@ -43,6 +43,14 @@ static void hand_to_napi(struct srn_turn *turn)
 	local_irq_restore(flags);
 }
 
+/* False: there is more to do. Full barrier: a bit set before this fails it, one set after
+ * finds us gone.
+ */
+static bool give_up(struct srn_turn *turn)
+{
+	return atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) == SRN_TURN_OWNED;
+}
+
 /* One round of an owned turn. Returns true while we still own it. */
 static bool run_round(struct srn_turn *turn)
 {
@@ -57,13 +65,14 @@ static bool run_round(struct srn_turn *turn)
 	}
 	if (turn->run(turn, bits & ~SRN_TURN_OWNED))
 		atomic_or(SRN_TURN_MORE, &turn->bits);
-	/* Full barrier: a bit set before this fails it, one set after finds us gone. */
-	return atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED;
+	return !give_up(turn);
 }
 
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
 {
-	return !(atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED);
+	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
+		return false;
+	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_take);
 
@@ -142,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
 void srn_turn_disown(struct srn_turn *turn)
 {
 	local_bh_disable();
-	if (atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) != SRN_TURN_OWNED)
+	if (!give_up(turn))
 		srn_turn_run(turn);
 	local_bh_enable();
 }

@@ -2,16 +2,18 @@
 /* UD and GSI messages: one packet, one receive WQE, and the address of the sender
  * in front of the payload.
  */
+#include "ud.h"
+
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "sgl.h"
 #include "device.h"
 #include "gid.h"
 #include "parse.h"
 #include "qp.h"
 #include "responder.h"
 #include "rq.h"
+#include "sgl.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -24,7 +26,7 @@ static bool qkey_matches(const struct srn_qp *qp, struct sk_buff *skb)
 {
 	u32 qkey = be32_to_cpu(srn_pkt_deth(skb)->qkey);
 
-	return qkey == (qp->ibqp.qp_type == IB_QPT_GSI ? SRN_GSI_QKEY : qp->qkey);
+	return qkey == (qp->svc->is_gsi ? SRN_GSI_QKEY : qp->qkey);
 }
 
 /* IPv6's header has the shape of a GRH; IPv4's stands at the end of its room. */
@@ -39,7 +41,7 @@ static void make_grh(const struct sk_buff *skb, bool v6, union rdma_network_hdr 
 
 static enum srn_verdict place(struct srn_qp *qp, struct sk_buff *skb)
 {
-	struct srn_sgl sgl = srn_qp_sgl(qp, qp->resp.rwqe.sge, qp->resp.rwqe.num_sge);
+	struct srn_sgl sgl = srn_rq_sgl(qp);
 	const struct srn_pkt *pkt = srn_pkt(skb);
 	union rdma_network_hdr grh;
 	enum srn_verdict v;
@@ -81,7 +83,7 @@ static void complete_receive(struct srn_qp *qp, struct sk_buff *skb)
 		cqe.imm = srn_pkt_imm(skb);
 		cqe.wc_flags |= SRN_WC_WITH_IMM;
 	}
-	if (qp->ibqp.qp_type == IB_QPT_GSI)
+	if (qp->svc->is_gsi)
 		note_vlan(qp, skb, &cqe);
 	srn_rq_complete(qp, &cqe, pkt->flags & SRN_PKT_SE);
 }
@@ -103,7 +105,7 @@ static enum srn_counter receive(struct srn_qp *qp, struct sk_buff *skb)
 	v = srn_rq_open(qp);
 	if (v == SRN_V_RNR)
 		return SRN_CNT_RX_NO_RECV;
-	if (!v && pkt->len + SRN_GRH_SIZE > qp->resp.rwqe.length)
+	if (!v && pkt->len + SRN_GRH_SIZE > qp->rq.wqe.length)
 		return SRN_CNT_RX_UD_LENGTH;
 	v = v ?: place(qp, skb);
 	if (v)

@@ -13,12 +13,13 @@
 
 struct srn_av;
 struct srn_dev;
+struct srn_service;
 
 /* What a queue takes. */
 struct srn_wqe_limits {
 	struct srn_dev *dev;
 	struct ib_pd *pd;
-	enum ib_qp_type type;
+	const struct srn_service *svc;
 	bool kernel;
 	u32 max_sge;
 	u32 max_inline;		/* bytes */
@@ -45,7 +46,6 @@ struct srn_wqe {
 			struct srn_av *av;	/* referenced; dropped at completion */
 			u32 qpn;
 			u32 qkey;
-			u16 pkey_index;
 		} ud;
 		struct {
 			u64 addr;
@@ -117,8 +117,5 @@ enum srn_verdict srn_rwqe_fetch(const struct srn_recv_wqe *slot, u32 max_sge,
 
 /** srn_rwqe_store() - a kernel user's receive WR into a slot; 0 or -EINVAL */
 int srn_rwqe_store(const struct ib_recv_wr *wr, u32 max_sge, struct srn_recv_wqe *slot);
-
-/** srn_wc_opcode() - completion opcode of a send WR opcode */
-enum ib_wc_opcode srn_wc_opcode(u8 wr_opcode);
 
 #endif

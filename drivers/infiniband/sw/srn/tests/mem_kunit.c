@@ -1,64 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Keys, bounds, rights, windows, fast registration. */
+/* Keys, bounds, rights, fast registration. */
 #include "../atomic.h"
-#include "../mem.h"
-#include "fake.h"
+#include "../limits.h"
+#include "../mr.h"
+#include "fake_mem.h"
 
-#include <linux/bottom_half.h>
 #include <linux/scatterlist.h>
-
-#define IOVA	0x7f0012345680ULL
-#define LEN	10000
-#define QPN	0x11
-#define ALL	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
-		 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
-
-struct ctx {
-	struct srn_dev *dev;
-	struct ib_pd *pd;
-	struct ib_pd *other_pd;
-};
-
-static int mem_test_init(struct kunit *test)
-{
-	struct ctx *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, c);
-	c->dev = fake_dev(test);
-	c->pd = fake_pd(test, c->dev);
-	c->other_pd = fake_pd(test, c->dev);
-	test->priv = c;
-	return 0;
-}
-
-/* Proves and lets go at once. */
-static enum srn_verdict local(struct ctx *c, struct ib_pd *pd, u64 addr, u32 len, u32 lkey,
-			      int access)
-{
-	struct ib_sge sge = { .addr = addr, .length = len, .lkey = lkey };
-	struct srn_mem *mem;
-	enum srn_verdict v;
-
-	local_bh_disable();
-	v = srn_mem_get_local(c->dev, pd, false, &sge, access, &mem);
-	if (!v)
-		srn_mem_put(mem);
-	local_bh_enable();
-	return v;
-}
-
-static enum srn_verdict remote(struct ctx *c, u32 qpn, u32 rkey, u64 addr, u64 len, int access)
-{
-	struct srn_mem *mem;
-	enum srn_verdict v;
-
-	local_bh_disable();
-	v = srn_mem_get_remote(c->dev, c->pd, qpn, rkey, addr, len, access, &mem);
-	if (!v)
-		srn_mem_put(mem);
-	local_bh_enable();
-	return v;
-}
 
 struct bounds_row {
 	const char *desc;
@@ -241,207 +188,12 @@ static void srn_mem_remove_test(struct kunit *test)
 	KUNIT_EXPECT_NE(test, next->key >> 8, key >> 8);
 }
 
-/* Windows. */
-
-static struct srn_mw *make_mw(struct kunit *test, struct ib_pd *pd, enum ib_mw_type type)
+/* As a REG_MR that is posted now. */
+static enum srn_verdict fast_reg(struct ctx *c, struct ib_pd *pd, struct ib_mr *mr, u32 key,
+				 int access)
 {
-	struct srn_mw *mw = kunit_kzalloc(test, sizeof(*mw), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, mw);
-	mw->ibmw.device = pd->device;
-	mw->ibmw.pd = pd;
-	mw->ibmw.type = type;
-	KUNIT_ASSERT_EQ(test, srn_alloc_mw(&mw->ibmw, NULL), 0);
-	return mw;
+	return srn_mem_fast_reg(c->dev, pd, mr, key, access);
 }
-
-static struct srn_mw_bind bind_of(const struct srn_mem *mr, const struct srn_mw *mw)
-{
-	return (struct srn_mw_bind) {
-		.addr = IOVA + 100, .length = 200, .mr_lkey = mr->key,
-		.mw_rkey = mw->mem->key, .new_rkey = mw->mem->key ^ 0x55,
-		.access = IB_ACCESS_REMOTE_READ,
-	};
-}
-
-static void srn_mem_window_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
-	struct srn_mw *mw = make_mw(test, c->pd, IB_MW_TYPE_2);
-	struct srn_mw_bind b = bind_of(mr, mw);
-	u32 old = mw->mem->key;
-
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, old, b.addr, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
-
-	/* Inside, with the new key, on the QP: and nothing else. */
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 200, IB_ACCESS_REMOTE_READ),
-			SRN_OK);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, old, b.addr, 200, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN + 1, b.new_rkey, b.addr, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr - 1, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 201, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 1, IB_ACCESS_REMOTE_WRITE),
-			SRN_V_REM_ACCESS);
-	/* A window is no lkey. */
-	KUNIT_EXPECT_EQ(test, local(c, c->pd, b.addr, 1, b.new_rkey, 0), SRN_V_LOC_PROT);
-
-	/* Only its QP, and only its key, invalidates it; then it may be bound again. */
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN + 1, b.new_rkey, true),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->other_pd, QPN, b.new_rkey, false),
-			SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, old, true),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, b.new_rkey, true), SRN_OK);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, b.new_rkey, false),
-			SRN_V_MW_BIND);
-
-	b.mw_rkey = b.new_rkey;
-	KUNIT_EXPECT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	srn_dealloc_mw(&mw->ibmw);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
-}
-
-/* Bytes through a window are the bytes of the MR. */
-static void srn_mem_window_bytes_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0x680, ALL);
-	struct srn_mw *mw = make_mw(test, c->pd, IB_MW_TYPE_1);
-	struct srn_mw_bind b = bind_of(mr, mw);
-	struct srn_mem *mem;
-	u64 len;
-
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN + 1, b.new_rkey, b.addr + 5,
-						 7, IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
-	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, b.addr + 5, &len),
-			    mr->map.blocks[0] + 0x680 + 105);
-	srn_mem_put(mem);
-	srn_dealloc_mw(&mw->ibmw);
-}
-
-struct bind_row {
-	const char *desc;
-	int mr_access;
-	enum ib_mw_type type;
-	struct srn_mw_bind delta;	/* added to a bind that is right */
-	bool other_pd;
-};
-
-static const struct bind_row bind_rows[] = {
-	{ "MR without the bind right", ALL & ~IB_ACCESS_MW_BIND, IB_MW_TYPE_2 },
-	{ "zero-based MR", ALL | IB_ZERO_BASED, IB_MW_TYPE_2 },
-	{ "write window on a read-only MR", IB_ACCESS_MW_BIND | IB_ACCESS_REMOTE_READ,
-	  IB_MW_TYPE_2, { .access = IB_ACCESS_REMOTE_WRITE } },
-	{ "atomic window on a read-only MR", IB_ACCESS_MW_BIND | IB_ACCESS_REMOTE_READ,
-	  IB_MW_TYPE_1, { .access = IB_ACCESS_REMOTE_ATOMIC } },
-	{ "zero-based window", ALL, IB_MW_TYPE_2, { .access = IB_ZERO_BASED } },
-	{ "window rights to bind", ALL, IB_MW_TYPE_2, { .access = IB_ACCESS_MW_BIND } },
-	{ "starts before the MR", ALL, IB_MW_TYPE_2, { .addr = -101 } },
-	{ "ends after the MR", ALL, IB_MW_TYPE_2, { .length = LEN - 299 } },
-	{ "length that wraps", ALL, IB_MW_TYPE_2, { .length = -201 } },
-	{ "unknown MR", ALL, IB_MW_TYPE_2, { .mr_lkey = 0x10000 } },
-	{ "MR's old key", ALL, IB_MW_TYPE_2, { .mr_lkey = 1 } },
-	{ "window's old key", ALL, IB_MW_TYPE_2, { .mw_rkey = 1 } },
-	{ "new key of another index", ALL, IB_MW_TYPE_2, { .new_rkey = 0x100 } },
-	{ "type 2 bound to no bytes", ALL, IB_MW_TYPE_2, { .length = -200 } },
-	{ "another PD", ALL, IB_MW_TYPE_1, {}, true },
-};
-
-KUNIT_ARRAY_PARAM_DESC(bind, bind_rows, desc);
-
-static void srn_mem_bind_refused_test(struct kunit *test)
-{
-	const struct bind_row *row = test->param_value;
-	struct ctx *c = test->priv;
-	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, row->mr_access);
-	struct srn_mw *mw = make_mw(test, c->pd, row->type);
-	struct srn_mw_bind b = bind_of(mr, mw), good = b;
-
-	b.addr += row->delta.addr;
-	b.length += row->delta.length;
-	b.mr_lkey += row->delta.mr_lkey;
-	b.mw_rkey += row->delta.mw_rkey;
-	b.new_rkey += row->delta.new_rkey;
-	b.access |= row->delta.access;
-	KUNIT_EXPECT_EQ(test, srn_mem_bind(c->dev, row->other_pd ? c->other_pd : c->pd, QPN, &b),
-			SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
-	/* The refusal left the window as it was. */
-	if ((row->mr_access & (IB_ACCESS_MW_BIND | IB_ZERO_BASED)) == IB_ACCESS_MW_BIND)
-		KUNIT_EXPECT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &good), SRN_OK);
-	srn_dealloc_mw(&mw->ibmw);
-}
-
-/* Type 1 is bound over and over, and unbound by length 0. */
-static void srn_mem_window1_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
-	struct srn_mw *mw = make_mw(test, c->pd, IB_MW_TYPE_1);
-	struct srn_mw_bind b = bind_of(mr, mw);
-	u32 first;
-
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	first = b.new_rkey;
-	/* Not bound to a QP, and not to be invalidated. */
-	KUNIT_EXPECT_EQ(test, remote(c, QPN + 1, first, b.addr, 1, IB_ACCESS_REMOTE_READ), SRN_OK);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, first, false),
-			SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, first, true),
-			SRN_V_REM_ACCESS);
-
-	b.mw_rkey = first;
-	b.new_rkey = first ^ 0x0f;
-	b.addr = IOVA;
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, IOVA, 1, IB_ACCESS_REMOTE_READ), SRN_OK);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, IOVA + 250, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-
-	b.mw_rkey = b.new_rkey;
-	b.length = 0;
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, IOVA, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	srn_dealloc_mw(&mw->ibmw);
-}
-
-static void srn_mem_unbind_qp_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
-	struct srn_mw *mine = make_mw(test, c->pd, IB_MW_TYPE_2);
-	struct srn_mw *other = make_mw(test, c->pd, IB_MW_TYPE_2);
-	struct srn_mw_bind b1 = bind_of(mr, mine), b2 = bind_of(mr, other);
-
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b1), SRN_OK);
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN + 1, &b2), SRN_OK);
-	srn_mem_unbind_qp(c->dev, QPN);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, b1.new_rkey, b1.addr, 1, IB_ACCESS_REMOTE_READ),
-			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN + 1, b2.new_rkey, b2.addr, 1, IB_ACCESS_REMOTE_READ),
-			SRN_OK);
-	srn_dealloc_mw(&mine->ibmw);
-	srn_dealloc_mw(&other->ibmw);
-}
-
-/* Fast registration. */
 
 static void map_pages(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num)
 {
@@ -472,15 +224,15 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	mr->device = &c->dev->ibdev;
 	mr->pd = c->pd;
 	key = mr->rkey;
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key, ALL), SRN_V_MW_BIND);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_V_MW_BIND);
 
 	map_pages(test, mr, old, 2);
 	first = mr->iova;
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, 0), SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->other_pd, mr, key, ALL), SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key + 0x100, ALL),
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->other_pd, mr, key, ALL), SRN_V_MW_BIND);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key + 0x100, ALL),
 			SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key ^ 0xff,
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key ^ 0xff,
 					       IB_ACCESS_REMOTE_READ), SRN_OK);
 	key ^= 0xff;
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key ^ 0xff, first, 1, 0), SRN_V_REM_ACCESS);
@@ -490,7 +242,7 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, IB_ACCESS_REMOTE_WRITE),
 			SRN_V_REM_ACCESS);
 	/* Valid: has to be invalidated first. */
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key, ALL), SRN_V_MW_BIND);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_V_MW_BIND);
 
 	/* Mapping the next list leaves the one in use alone. */
 	map_pages(test, mr, new, 1);
@@ -499,21 +251,21 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, first + PAGE_SIZE, &len), old[1]);
 	srn_mem_put(mem);
 
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->other_pd, QPN, key, true),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->foreign, key, true),
 			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, key, false), SRN_OK);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, key, false), SRN_V_MW_BIND);
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, false), SRN_OK);
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, false), SRN_V_MW_BIND);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, 0), SRN_V_REM_ACCESS);
 
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key, ALL), SRN_OK);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_OK);
 	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, key, mr->iova, PAGE_SIZE,
 						 IB_ACCESS_REMOTE_WRITE, &mem), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, mr->iova, &len), new[0]);
 	srn_mem_put(mem);
 
 	/* The same list again, without mapping. */
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, key, true), SRN_OK);
-	KUNIT_EXPECT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, key, ALL), SRN_OK);
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, true), SRN_OK);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_OK);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, mr->iova, PAGE_SIZE, IB_ACCESS_REMOTE_WRITE),
 			SRN_OK);
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
@@ -532,15 +284,15 @@ static void srn_mem_invalidate_refused_test(struct kunit *test)
 	mr->device = &c->dev->ibdev;
 	mr->pd = c->pd;
 	map_pages(test, mr, &page, 1);
-	KUNIT_ASSERT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, mr->rkey,
+	KUNIT_ASSERT_EQ(test, fast_reg(c, c->pd, mr, mr->rkey,
 					       IB_ACCESS_LOCAL_WRITE), SRN_OK);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, mr->rkey, true),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, mr->rkey, true),
 			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, user->key, false),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, user->key, false),
 			SRN_V_MW_BIND);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, user->key, true),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, user->key, true),
 			SRN_V_REM_ACCESS);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, 0xffffff00, true),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, 0xffffff00, true),
 			SRN_V_REM_ACCESS);
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 }
@@ -558,12 +310,12 @@ static void srn_mem_dereg_with_window_test(struct kunit *test)
 	mr->device = &c->dev->ibdev;
 	mr->pd = c->pd;
 	map_pages(test, mr, &page, 1);
-	KUNIT_ASSERT_EQ(test, srn_mem_fast_reg(c->dev, c->pd, mr, mr->rkey, ALL), SRN_OK);
+	KUNIT_ASSERT_EQ(test, fast_reg(c, c->pd, mr, mr->rkey, ALL), SRN_OK);
 	b = (struct srn_mw_bind) { mr->iova, 64, mr->rkey, mw->mem->key, mw->mem->key,
 				   IB_ACCESS_REMOTE_READ };
-	KUNIT_ASSERT_EQ(test, srn_mem_bind(c->dev, c->pd, QPN, &b), SRN_OK);
+	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b), SRN_OK);
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(c->dev, c->pd, QPN, mr->rkey, false),
+	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, mr->rkey, false),
 			SRN_V_MW_BIND);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 64, IB_ACCESS_REMOTE_READ),
 			SRN_OK);
@@ -581,11 +333,6 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(srn_mem_span_test),
 	KUNIT_CASE(srn_mem_atomic_test),
 	KUNIT_CASE(srn_mem_remove_test),
-	KUNIT_CASE(srn_mem_window_test),
-	KUNIT_CASE(srn_mem_window_bytes_test),
-	KUNIT_CASE_PARAM(srn_mem_bind_refused_test, bind_gen_params),
-	KUNIT_CASE(srn_mem_window1_test),
-	KUNIT_CASE(srn_mem_unbind_qp_test),
 	KUNIT_CASE(srn_mem_fast_reg_test),
 	KUNIT_CASE(srn_mem_invalidate_refused_test),
 	KUNIT_CASE(srn_mem_dereg_with_window_test),

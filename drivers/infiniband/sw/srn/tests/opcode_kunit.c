@@ -8,6 +8,7 @@
 #include <kunit/test.h>
 #include <linux/bitops.h>
 #include <linux/string.h>
+#include <rdma/ib_verbs.h>
 
 struct row {
 	const char *desc;	/* what srn_opcode_name() says, too */
@@ -15,7 +16,7 @@ struct row {
 	u8 hdr_len;
 	enum srn_op op;
 	enum srn_pos pos;
-	u8 hdrs;
+	u16 hdrs;
 	bool is_request;
 	bool has_payload;
 };
@@ -94,6 +95,40 @@ static void srn_opcode_row_test(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, srn_opcode_name(row->opcode), row->desc);
 }
 
+struct request_row {
+	const char *desc;
+	u8 opcode;
+	int access;
+	bool is_stream;
+	bool is_atomic;
+};
+
+static const struct request_row request_rows[] = {
+	{ "a SEND needs no right", 0x04, 0, true, false },
+	{ "a SEND that invalidates neither", 0x17, 0, true, false },
+	{ "each packet of a WRITE", 0x07, IB_ACCESS_REMOTE_WRITE, true, false },
+	{ "a WRITE of one", 0x0b, IB_ACCESS_REMOTE_WRITE, true, false },
+	{ "a WRITE over UC", 0x26, IB_ACCESS_REMOTE_WRITE, true, false },
+	{ "a READ", 0x0c, IB_ACCESS_REMOTE_READ, false, false },
+	{ "compare and swap", 0x13, IB_ACCESS_REMOTE_ATOMIC, false, true },
+	{ "fetch and add", 0x14, IB_ACCESS_REMOTE_ATOMIC, false, true },
+	{ "an atomic write is a write", 0x1d, IB_ACCESS_REMOTE_WRITE, false, true },
+	{ "an answer", 0x10, 0, false, false },
+	{ "a reserved opcode", 0x18, 0, false, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(request, request_rows, desc);
+
+static void srn_opcode_request_test(struct kunit *test)
+{
+	const struct request_row *row = test->param_value;
+	const struct srn_opcode *got = &srn_opcodes[row->opcode];
+
+	KUNIT_EXPECT_EQ(test, got->access, row->access);
+	KUNIT_EXPECT_EQ(test, got->is_stream, row->is_stream);
+	KUNIT_EXPECT_EQ(test, got->is_atomic, row->is_atomic);
+}
+
 static bool is_expected(unsigned int opcode)
 {
 	unsigned int i;
@@ -132,15 +167,15 @@ static void srn_opcode_service_test(struct kunit *test)
 /* The accessors of parse.h find a header by what may stand before it. */
 static void srn_opcode_layout_test(struct kunit *test)
 {
-	static const u8 first = SRN_HDR_DETH | SRN_HDR_RETH | SRN_HDR_ATOMIC | SRN_HDR_AETH;
-	static const u8 last = SRN_HDR_IMM | SRN_HDR_IETH;
+	static const u16 first = SRN_HDR_DETH | SRN_HDR_RETH | SRN_HDR_ATOMIC | SRN_HDR_AETH;
+	static const u16 last = SRN_HDR_IMM | SRN_HDR_IETH;
 	unsigned int opcode;
 
 	for (opcode = 0; opcode < 256; opcode++) {
-		const u8 hdrs = srn_opcodes[opcode].hdrs;
+		const u16 hdrs = srn_opcodes[opcode].hdrs;
 
-		KUNIT_EXPECT_LE_MSG(test, hweight8(hdrs & first), 1, "opcode %#x", opcode);
-		KUNIT_EXPECT_LE_MSG(test, hweight8(hdrs & last), 1, "opcode %#x", opcode);
+		KUNIT_EXPECT_LE_MSG(test, hweight16(hdrs & first), 1, "opcode %#x", opcode);
+		KUNIT_EXPECT_LE_MSG(test, hweight16(hdrs & last), 1, "opcode %#x", opcode);
 		if (hdrs & SRN_HDR_ATOMIC_ACK)
 			KUNIT_EXPECT_EQ_MSG(test, hdrs, SRN_HDR_AETH | SRN_HDR_ATOMIC_ACK,
 					    "opcode %#x", opcode);
@@ -151,6 +186,7 @@ static void srn_opcode_layout_test(struct kunit *test)
 
 static struct kunit_case srn_opcode_cases[] = {
 	KUNIT_CASE_PARAM(srn_opcode_row_test, row_gen_params),
+	KUNIT_CASE_PARAM(srn_opcode_request_test, request_gen_params),
 	KUNIT_CASE(srn_opcode_nothing_else_test),
 	KUNIT_CASE(srn_opcode_service_test),
 	KUNIT_CASE(srn_opcode_layout_test),

@@ -12,6 +12,7 @@ static struct srn_qp *fake_qp(struct kunit *test, enum ib_qp_type type, enum ib_
 	qp->page = kunit_kzalloc(test, sizeof(*qp->page), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp->page);
 	qp->ibqp.qp_type = type;
+	qp->svc = srn_service_of(type);
 	qp->state = state;
 	qp->page->state = state;
 	return qp;

@@ -2,6 +2,7 @@
 /* The QP's turn between the packet that is executed and the round that answers it. */
 #include "../ack.h"
 #include "../qp.h"
+#include "../round.h"
 #include "../stats.h"
 #include "fake.h"
 
@@ -30,6 +31,7 @@ static struct owner *new_owner(struct kunit *test)
 	qp->dev = fake_dev(test);
 	qp->dev->net = &init_net;
 	qp->ibqp.qp_type = IB_QPT_RC;
+	qp->svc = srn_service_of(IB_QPT_RC);
 	qp->kernel = true;
 	qp->state = IB_QPS_RTR;
 	qp->path.dev = qp->dev;
@@ -74,7 +76,7 @@ static void srn_round_own_sends_ack_test(struct kunit *test)
 	srn_turn_run(&qp->turn);
 	local_bh_enable();
 	wait_for_completion(&o->has_it);
-	KUNIT_EXPECT_FALSE(test, qp->resp.ack_pending);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_ACK), 1);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_NO_ROUTE), 1);
 	/* RX stays set for the round that srn_turn_disown() would run. */

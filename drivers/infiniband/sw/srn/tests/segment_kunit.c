@@ -4,8 +4,9 @@
 #include <kunit/test.h>
 #include <rdma/ib_pack.h>
 
+#include "../limits.h"
 #include "../psn.h"
-#include "../requester.h"
+#include "../service.h"
 #include "../wqe.h"
 
 struct npsn_row {
@@ -80,7 +81,8 @@ static void srn_segment_shape_test(struct kunit *test)
 			u8 want = n == 1 ? row->only : i == 0 ? row->first :
 				  i == n - 1 ? row->last : row->middle;
 
-			srn_segment(&wqe, row->type, 256, srn_psn_add(0xfffffe, i), &plan);
+			srn_segment(&wqe, srn_service_of(row->type), 256,
+				    srn_psn_add(0xfffffe, i), &plan);
 			KUNIT_EXPECT_EQ(test, plan.opcode, want);
 			KUNIT_EXPECT_EQ(test, plan.first, i == 0);
 			KUNIT_EXPECT_EQ(test, plan.last, i == n - 1);
@@ -99,10 +101,10 @@ static void srn_segment_ud_test(struct kunit *test)
 	struct srn_wqe wqe;
 
 	start_wqe(&wqe, IB_WR_SEND, 100, 1024, 5);
-	srn_segment(&wqe, IB_QPT_UD, 1024, 5, &plan);
+	srn_segment(&wqe, srn_service_of(IB_QPT_UD), 1024, 5, &plan);
 	KUNIT_EXPECT_EQ(test, plan.opcode, 0x64);
 	wqe.opcode = IB_WR_SEND_WITH_IMM;
-	srn_segment(&wqe, IB_QPT_GSI, 1024, 5, &plan);
+	srn_segment(&wqe, srn_service_of(IB_QPT_GSI), 1024, 5, &plan);
 	KUNIT_EXPECT_EQ(test, plan.opcode, 0x65);
 }
 
@@ -110,13 +112,14 @@ static void srn_segment_ud_test(struct kunit *test)
 static void srn_segment_read_test(struct kunit *test)
 {
 	const u32 npsn = 2 * SRN_READ_CHUNK + 5, length = npsn * 256 - 7;
+	const struct srn_service *rc = srn_service_of(IB_QPT_RC);
 	u32 psn = 0xffffff, asked = 0, npsns = 0;
 	struct srn_plan plan;
 	struct srn_wqe wqe;
 
 	start_wqe(&wqe, IB_WR_RDMA_READ, length, 256, psn);
 	do {
-		srn_segment(&wqe, IB_QPT_RC, 256, psn, &plan);
+		srn_segment(&wqe, rc, 256, psn, &plan);
 		KUNIT_EXPECT_EQ(test, plan.opcode, 0x0c);
 		KUNIT_EXPECT_TRUE(test, plan.first);
 		KUNIT_EXPECT_EQ(test, plan.offset, asked);
@@ -129,7 +132,7 @@ static void srn_segment_read_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, npsns, npsn);
 
 	/* From a hole in the middle: aligned with the packets of the first answer. */
-	srn_segment(&wqe, IB_QPT_RC, 256, srn_psn_add(0xffffff, 7), &plan);
+	srn_segment(&wqe, rc, 256, srn_psn_add(0xffffff, 7), &plan);
 	KUNIT_EXPECT_EQ(test, plan.offset, 7u * 256);
 	/* And up to the end of what was asked then. */
 	KUNIT_EXPECT_EQ(test, plan.npsn, (u32)SRN_READ_CHUNK - 7);
@@ -148,7 +151,7 @@ static void srn_segment_single_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		start_wqe(&wqe, rows[i].wr, 8, 256, 0);
-		srn_segment(&wqe, IB_QPT_RC, 256, 0, &plan);
+		srn_segment(&wqe, srn_service_of(IB_QPT_RC), 256, 0, &plan);
 		KUNIT_EXPECT_EQ(test, plan.opcode, rows[i].opcode);
 		KUNIT_EXPECT_EQ(test, plan.len, (u32)rows[i].len);
 		KUNIT_EXPECT_TRUE(test, plan.first && plan.last);

@@ -24,8 +24,6 @@ static const struct row rows[] = {
 	{ "duplicate: no NAK", SRN_V_DUP, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "RNR NAK, QP stays up", SRN_V_RNR, 0x20, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "invalid request: NAK 1", SRN_V_INV_REQ, 0x61, IB_WC_REM_INV_REQ_ERR, SRN_EFF_ERROR },
-	{ "invalid request, WQE lost: NAK 1", SRN_V_INV_REQ_RESP, 0x61,
-	  IB_WC_REM_INV_REQ_ERR, SRN_EFF_ERROR },
 	{ "remote access: NAK 2", SRN_V_REM_ACCESS, 0x62, IB_WC_LOC_ACCESS_ERR, SRN_EFF_ERROR },
 	{ "responder failure: NAK 3", SRN_V_REM_OP, 0x63, IB_WC_LOC_QP_OP_ERR, SRN_EFF_ERROR },
 	{ "receive too short: NAK 1", SRN_V_RESP_LEN, 0x61, IB_WC_LOC_LEN_ERR, SRN_EFF_ERROR },
@@ -53,6 +51,33 @@ static void srn_verdict_row_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got->effect, row->effect);
 }
 
+struct event_row {
+	const char *desc;
+	enum srn_verdict verdict;
+	enum ib_event_type event;
+	bool own_fault;
+};
+
+/* 11.6.3: the affiliated events of a responder, and whose fault it is. */
+static const struct event_row event_rows[] = {
+	{ "invalid request", SRN_V_INV_REQ, IB_EVENT_QP_REQ_ERR, false },
+	{ "remote access", SRN_V_REM_ACCESS, IB_EVENT_QP_ACCESS_ERR, false },
+	{ "malformed receive WQE", SRN_V_REM_OP, IB_EVENT_QP_FATAL, true },
+	{ "receive too short", SRN_V_RESP_LEN, IB_EVENT_QP_FATAL, false },
+	{ "receive SGE bad", SRN_V_RESP_PROT, IB_EVENT_QP_FATAL, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(event, event_rows, desc);
+
+static void srn_verdict_event_test(struct kunit *test)
+{
+	const struct event_row *row = test->param_value;
+	const struct srn_verdict_row *got = &srn_verdicts[row->verdict];
+
+	KUNIT_EXPECT_EQ(test, got->event, row->event);
+	KUNIT_EXPECT_EQ(test, got->own_fault, row->own_fault);
+}
+
 static void srn_verdict_complete_test(struct kunit *test)
 {
 	unsigned int seen[SRN_V_MAX] = {};
@@ -62,8 +87,8 @@ static void srn_verdict_complete_test(struct kunit *test)
 		seen[rows[i].verdict]++;
 	for (v = 0; v < SRN_V_MAX; v++) {
 		KUNIT_EXPECT_EQ_MSG(test, seen[v], 1, "rows for verdict %u", v);
-		KUNIT_ASSERT_NOT_NULL_MSG(test, srn_verdicts[v].name, "verdict %u", v);
-		KUNIT_EXPECT_NE_MSG(test, strlen(srn_verdicts[v].name), 0, "verdict %u", v);
+		KUNIT_ASSERT_NOT_NULL_MSG(test, srn_verdict_name(v), "verdict %u", v);
+		KUNIT_EXPECT_NE_MSG(test, strlen(srn_verdict_name(v)), 0, "verdict %u", v);
 	}
 }
 
@@ -73,7 +98,7 @@ static void srn_verdict_names_differ_test(struct kunit *test)
 
 	for (v = 0; v < SRN_V_MAX; v++)
 		for (w = 0; w < v; w++)
-			KUNIT_EXPECT_STRNEQ(test, srn_verdicts[v].name, srn_verdicts[w].name);
+			KUNIT_EXPECT_STRNEQ(test, srn_verdict_name(v), srn_verdict_name(w));
 }
 
 /* Rules that hold for rows yet to come, too. */
@@ -85,6 +110,8 @@ static void srn_verdict_consistent_test(struct kunit *test)
 		const struct srn_verdict_row *row = &srn_verdicts[v];
 		bool is_fatal_nak = row->nak > 0x60;
 
+		/* Who refuses a peer for good has an event for its owner. */
+		KUNIT_EXPECT_EQ_MSG(test, row->event != 0, is_fatal_nak, "verdict %u", v);
 		KUNIT_EXPECT_LE_MSG(test, row->nak, 0x64, "verdict %u", v);
 		/* A peer that is refused for good meets a QP that has stopped. */
 		if (is_fatal_nak)
@@ -102,6 +129,7 @@ static void srn_verdict_consistent_test(struct kunit *test)
 
 static struct kunit_case srn_verdict_cases[] = {
 	KUNIT_CASE_PARAM(srn_verdict_row_test, row_gen_params),
+	KUNIT_CASE_PARAM(srn_verdict_event_test, event_gen_params),
 	KUNIT_CASE(srn_verdict_complete_test),
 	KUNIT_CASE(srn_verdict_names_differ_test),
 	KUNIT_CASE(srn_verdict_consistent_test),

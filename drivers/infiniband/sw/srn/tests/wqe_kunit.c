@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a program may and may not put into a ring. */
 #include "../ah.h"
+#include "../service.h"
 #include "../wqe.h"
+#include "../wr_op.h"
 #include "fake.h"
 
 #include <linux/prandom.h>
@@ -34,7 +36,7 @@ static int wqe_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	c->lim.dev = fake_dev(test);
 	c->lim.pd = fake_pd(test, c->lim.dev);
-	c->lim.type = IB_QPT_RC;
+	c->lim.svc = srn_service_of(IB_QPT_RC);
 	c->lim.max_sge = MAX_SGE;
 	c->lim.max_inline = MAX_INLINE;
 	c->slot = kunit_kzalloc(test, sizeof(*c->slot), GFP_KERNEL);
@@ -68,7 +70,7 @@ static void fill(struct ctx *c, u32 opcode)
 	c->slot->hdr.opcode = opcode;
 	c->slot->hdr.num_sge = 1;
 	c->slot->sge[0] = (struct srn_sge) { .addr = 0x1000, .length = 8, .lkey = 0x123 };
-	if (c->lim.type == IB_QPT_UD || c->lim.type == IB_QPT_GSI)
+	if (!c->lim.svc->connected)
 		c->slot->hdr.ud.ah = AH_INDEX;
 	if (opcode == IB_WR_ATOMIC_WRITE)
 		c->slot->hdr.num_sge = 0;
@@ -121,7 +123,7 @@ static void srn_wqe_opcode_test(struct kunit *test)
 	u32 opcode;
 
 	for (t = 0; t < ARRAY_SIZE(types); t++) {
-		c->lim.type = types[t];
+		c->lim.svc = srn_service_of(types[t]);
 		for (opcode = 0; opcode < 0x200; opcode++) {
 			fill(c, opcode);
 			KUNIT_EXPECT_EQ_MSG(test, fetch(c), is_carried(opcode, types[t]) ?
@@ -271,7 +273,7 @@ static void srn_wqe_ud_av_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 
-	c->lim.type = IB_QPT_UD;
+	c->lim.svc = srn_service_of(IB_QPT_UD);
 	fill(c, IB_WR_SEND);
 	c->slot->hdr.ud.remote_qpn = 5;
 	c->slot->hdr.ud.remote_qkey = 6;
@@ -314,7 +316,7 @@ static void srn_wqe_garbage_test(struct kunit *test)
 		u64 total = 0;
 
 		prandom_bytes_state(&rnd, c->slot, sizeof(*c->slot));
-		c->lim.type = types[i % 3];
+		c->lim.svc = srn_service_of(types[i % 3]);
 		c->slot->hdr.opcode %= 0x24;
 		if (i & 4)
 			c->slot->hdr.flags &= 0xf;
@@ -327,7 +329,7 @@ static void srn_wqe_garbage_test(struct kunit *test)
 		if (fetch(c))
 			continue;
 		good++;
-		KUNIT_ASSERT_TRUE(test, is_carried(c->wqe->opcode, c->lim.type));
+		KUNIT_ASSERT_TRUE(test, is_carried(c->wqe->opcode, types[i % 3]));
 		KUNIT_ASSERT_LE(test, c->wqe->num_sge, MAX_SGE);
 		KUNIT_ASSERT_LE(test, c->wqe->length, F(31));
 		if (c->wqe->flags & IB_SEND_INLINE && c->wqe->length > 8)
@@ -467,15 +469,15 @@ static void srn_wqe_stride_test(struct kunit *test)
 
 static void srn_wqe_wc_opcode_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_SEND_WITH_INV), IB_WC_SEND);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_RDMA_WRITE_WITH_IMM), IB_WC_RDMA_WRITE);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_RDMA_READ), IB_WC_RDMA_READ);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_ATOMIC_CMP_AND_SWP), IB_WC_COMP_SWAP);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_ATOMIC_FETCH_AND_ADD), IB_WC_FETCH_ADD);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_LOCAL_INV), IB_WC_LOCAL_INV);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_BIND_MW), IB_WC_BIND_MW);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(IB_WR_REG_MR), IB_WC_REG_MR);
-	KUNIT_EXPECT_EQ(test, srn_wc_opcode(255), IB_WC_SEND);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_SEND_WITH_INV].wc, IB_WC_SEND);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_RDMA_WRITE_WITH_IMM].wc, IB_WC_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_RDMA_READ].wc, IB_WC_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_ATOMIC_CMP_AND_SWP].wc, IB_WC_COMP_SWAP);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_ATOMIC_FETCH_AND_ADD].wc, IB_WC_FETCH_ADD);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_LOCAL_INV].wc, IB_WC_LOCAL_INV);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_BIND_MW].wc, IB_WC_BIND_MW);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[IB_WR_REG_MR].wc, IB_WC_REG_MR);
+	KUNIT_EXPECT_EQ(test, srn_wr_ops[255].wc, IB_WC_SEND);
 }
 
 static struct kunit_case wqe_cases[] = {

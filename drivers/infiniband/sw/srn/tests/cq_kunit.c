@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rings: indices that wrap, programs that lie about them, notification. */
+/* Completion rings: indices that wrap, programs that lie about them, notification. */
 #include "../cq.h"
-#include "../srq.h"
-#include "../wqe.h"
 #include "fake.h"
 
 #define ENTRIES	8
@@ -10,10 +8,9 @@
 struct ctx {
 	struct srn_dev *dev;
 	struct srn_cq *cq;
-	struct srn_srq *srq;
 	unsigned int comps, events;
 	enum ib_event_type last_event;
-	bool rearm;		/* the handler posts another completion */
+	unsigned int rearm;	/* times that the handler posts another completion */
 	unsigned int depth, max_depth;
 };
 
@@ -34,7 +31,7 @@ static void on_comp(struct ib_cq *cq, void *arg)
 	c->depth++;
 	c->max_depth = max(c->max_depth, c->depth);
 	if (c->rearm) {
-		c->rearm = false;
+		c->rearm--;
 		srn_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 		srn_cq_post(to_srn_cq(cq), &cqe, false, NULL);
 	}
@@ -62,33 +59,13 @@ static void make_cq(struct kunit *test, struct ctx *c)
 	c->cq = cq;
 }
 
-static void make_srq(struct kunit *test, struct ctx *c)
-{
-	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, srq);
-	srq->max_sge = 1;
-	srq->stride = srn_recv_stride(1);
-	srq->entries = ENTRIES;
-	srq->mem.addr = kunit_kzalloc(test, SRN_QUEUE_OFFSET + ENTRIES * srq->stride, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, srq->mem.addr);
-	srq->page = srq->mem.addr;
-	srq->kernel = true;
-	spin_lock_init(&srq->lock);
-	srq->ibsrq.device = &c->dev->ibdev;
-	srq->ibsrq.event_handler = on_event;
-	srq->ibsrq.srq_context = c;
-	c->srq = srq;
-}
-
-static int ring_test_init(struct kunit *test)
+static int cq_test_init(struct kunit *test)
 {
 	struct ctx *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	c->dev = fake_dev(test);
 	make_cq(test, c);
-	make_srq(test, c);
 	test->priv = c;
 	return 0;
 }
@@ -111,7 +88,7 @@ static bool post(struct ctx *c, u64 wr_id)
 static const u32 starts[] = { 0, U32_MAX - 3, 0x7ffffffc, U32_MAX };
 
 /* A program that consumes as it should, across both wraps of the index. */
-static void srn_ring_cq_user_wrap_test(struct kunit *test)
+static void srn_cq_user_wrap_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct srn_cq_page *page = c->cq->page;
@@ -129,7 +106,7 @@ static void srn_ring_cq_user_wrap_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->events, 0);
 }
 
-static void srn_ring_cq_full_test(struct kunit *test)
+static void srn_cq_full_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	u32 i;
@@ -153,7 +130,7 @@ static void srn_ring_cq_full_test(struct kunit *test)
 }
 
 /* An index that cannot be counts as full, whichever way it lies. */
-static void srn_ring_cq_liar_test(struct kunit *test)
+static void srn_cq_liar_test(struct kunit *test)
 {
 	static const s32 lies[] = { 1, 2, ENTRIES, 0x7fffffff, -ENTRIES - 1, -0x7fffffff };
 	struct ctx *c = test->priv;
@@ -169,7 +146,7 @@ static void srn_ring_cq_liar_test(struct kunit *test)
 }
 
 /* What the program writes to the kernel's index changes nothing. */
-static void srn_ring_cq_prod_is_private_test(struct kunit *test)
+static void srn_cq_prod_is_private_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 
@@ -180,7 +157,7 @@ static void srn_ring_cq_prod_is_private_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->cq->cqes[1].wr_id, 2);
 }
 
-static void srn_ring_cq_kernel_test(struct kunit *test)
+static void srn_cq_kernel_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct ib_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
@@ -219,7 +196,7 @@ static void srn_ring_cq_kernel_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc[0].vendor_err, 5);
 }
 
-static void srn_ring_cq_forget_test(struct kunit *test)
+static void srn_cq_forget_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct ib_qp *gone = kunit_kzalloc(test, sizeof(*gone), GFP_KERNEL);
@@ -266,7 +243,7 @@ static const struct arm_row arm_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(arm, arm_rows, desc);
 
-static void srn_ring_cq_arm_test(struct kunit *test)
+static void srn_cq_arm_test(struct kunit *test)
 {
 	const struct arm_row *row = test->param_value;
 	struct ctx *c = test->priv;
@@ -283,7 +260,7 @@ static void srn_ring_cq_arm_test(struct kunit *test)
 	}
 }
 
-static void srn_ring_cq_req_notify_test(struct kunit *test)
+static void srn_cq_req_notify_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct ib_cq *cq = &c->cq->ibcq;
@@ -308,12 +285,12 @@ static void srn_ring_cq_req_notify_test(struct kunit *test)
 }
 
 /* A handler whose own posting completes is called again, not within itself. */
-static void srn_ring_cq_handler_nests_test(struct kunit *test)
+static void srn_cq_handler_nests_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 
 	c->cq->kernel = true;
-	c->rearm = true;
+	c->rearm = 1;
 	srn_req_notify_cq(&c->cq->ibcq, IB_CQ_NEXT_COMP);
 	KUNIT_ASSERT_TRUE(test, post(c, 1));
 	KUNIT_EXPECT_EQ(test, c->comps, 2);
@@ -321,119 +298,23 @@ static void srn_ring_cq_handler_nests_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, c->cq->notifying);
 }
 
-/* SRQ. */
-
-static void post_srq(struct kunit *test, struct ctx *c, u64 wr_id)
-{
-	struct ib_sge sge = { .addr = wr_id, .length = 10, .lkey = 1 };
-	struct ib_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
-	const struct ib_recv_wr *bad;
-
-	KUNIT_ASSERT_EQ(test, srn_post_srq_recv(&c->srq->ibsrq, &wr, &bad), 0);
-}
-
-static void srn_ring_srq_wrap_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
-	u32 s, i;
-
-	KUNIT_ASSERT_NOT_NULL(test, r);
-	for (s = 0; s < ARRAY_SIZE(starts); s++) {
-		c->srq->head = starts[s];
-		c->srq->page->tail = starts[s];
-		KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_RNR);
-		for (i = 0; i < 3 * ENTRIES; i++) {
-			post_srq(test, c, i);
-			KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-			KUNIT_ASSERT_EQ(test, r->wr_id, i);
-			KUNIT_ASSERT_EQ(test, r->length, 10);
-			KUNIT_ASSERT_EQ(test, c->srq->page->head, starts[s] + i + 1);
-		}
-		KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_RNR);
-	}
-	KUNIT_EXPECT_EQ(test, c->events, 0);
-}
-
-static void srn_ring_srq_full_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct ib_recv_wr wr[2] = { { .wr_id = 1, .next = &wr[1] }, { .wr_id = 2 } };
-	const struct ib_recv_wr *bad = NULL;
-	u32 i;
-
-	c->srq->head = U32_MAX - 1;
-	c->srq->page->tail = U32_MAX - 1;
-	for (i = 0; i < ENTRIES - 1; i++)
-		post_srq(test, c, i);
-	KUNIT_EXPECT_EQ(test, srn_post_srq_recv(&c->srq->ibsrq, wr, &bad), -ENOMEM);
-	KUNIT_EXPECT_PTR_EQ(test, bad, &wr[1]);
-	KUNIT_EXPECT_EQ(test, c->srq->page->tail, U32_MAX - 1 + ENTRIES);
-}
-
-static void srn_ring_srq_limit_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, r);
-	c->srq->limit = 3;
-	for (i = 0; i < 5; i++)
-		post_srq(test, c, i);
-	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-	KUNIT_EXPECT_EQ(test, c->events, 0);	/* 3 are left: not below */
-	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-	KUNIT_EXPECT_EQ(test, c->events, 1);
-	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_SRQ_LIMIT_REACHED);
-	KUNIT_EXPECT_EQ(test, c->srq->limit, 0);
-	KUNIT_ASSERT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-	KUNIT_EXPECT_EQ(test, c->events, 1);
-}
-
-static void srn_ring_srq_liar_test(struct kunit *test)
-{
-	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, r);
-	c->srq->page->tail = ENTRIES + 1;
-	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);
-	KUNIT_EXPECT_EQ(test, c->events, 1);
-	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_SRQ_ERR);
-	c->srq->page->tail = U32_MAX;
-	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);
-	KUNIT_EXPECT_EQ(test, c->events, 1);
-	KUNIT_EXPECT_EQ(test, c->srq->head, 0);
-	/* And what it writes to the kernel's index is not read back. */
-	c->srq->page->tail = 1;
-	c->srq->page->head = 77;
-	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_OK);
-	KUNIT_EXPECT_EQ(test, c->srq->page->head, 1);
-}
-
-static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(srn_ring_cq_user_wrap_test),
-	KUNIT_CASE(srn_ring_cq_full_test),
-	KUNIT_CASE(srn_ring_cq_liar_test),
-	KUNIT_CASE(srn_ring_cq_prod_is_private_test),
-	KUNIT_CASE(srn_ring_cq_kernel_test),
-	KUNIT_CASE(srn_ring_cq_forget_test),
-	KUNIT_CASE_PARAM(srn_ring_cq_arm_test, arm_gen_params),
-	KUNIT_CASE(srn_ring_cq_req_notify_test),
-	KUNIT_CASE(srn_ring_cq_handler_nests_test),
-	KUNIT_CASE(srn_ring_srq_wrap_test),
-	KUNIT_CASE(srn_ring_srq_full_test),
-	KUNIT_CASE(srn_ring_srq_limit_test),
-	KUNIT_CASE(srn_ring_srq_liar_test),
+static struct kunit_case cq_cases[] = {
+	KUNIT_CASE(srn_cq_user_wrap_test),
+	KUNIT_CASE(srn_cq_full_test),
+	KUNIT_CASE(srn_cq_liar_test),
+	KUNIT_CASE(srn_cq_prod_is_private_test),
+	KUNIT_CASE(srn_cq_kernel_test),
+	KUNIT_CASE(srn_cq_forget_test),
+	KUNIT_CASE_PARAM(srn_cq_arm_test, arm_gen_params),
+	KUNIT_CASE(srn_cq_req_notify_test),
+	KUNIT_CASE(srn_cq_handler_nests_test),
 	{}
 };
 
-static struct kunit_suite ring_suite = {
-	.name = "srn_ring",
-	.init = ring_test_init,
-	.test_cases = ring_cases,
+static struct kunit_suite cq_suite = {
+	.name = "srn_cq",
+	.init = cq_test_init,
+	.test_cases = cq_cases,
 };
 
-kunit_test_suite(ring_suite);
+kunit_test_suite(cq_suite);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Answers to READs and atomics (IBTA vol. 1, 9.7.5.1.3): proven, built, sent. */
+#include "answer.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <rdma/ib_pack.h>
+
+#include "ack.h"
+#include "build.h"
+#include "mem.h"
+#include "opcode.h"
+#include "qp.h"
+#include "replay.h"
+#include "sgl.h"
+#include "stats.h"
+#include "train.h"
+
+static enum srn_verdict get_mem(struct srn_qp *qp, u64 va, u32 rkey, u32 len, struct srn_mem **mem)
+{
+	*mem = NULL;
+	if (!len)
+		return SRN_OK;
+	return srn_mem_get_remote(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num, rkey, va, len,
+				  IB_ACCESS_REMOTE_READ, mem);
+}
+
+static void put_mem(struct srn_mem *mem)
+{
+	if (mem)
+		srn_mem_put(mem);
+}
+
+/* A duplicate may be a stray copy from the network that comes after the memory
+ * was rightly taken back: no reason for a NAK.
+ */
+void srn_answer_again_read(struct srn_qp *qp, u32 psn, const struct srn_range *range)
+{
+	struct srn_replay_slot *slot = srn_replay_find(&qp->resp.replay, psn);
+	struct srn_mem *mem;
+
+	if (!slot || !srn_replay_part(slot, qp->mtu, psn, range))
+		return;
+	if (get_mem(qp, range->va, range->rkey, range->len, &mem))
+		return;
+	put_mem(mem);
+	srn_replay_again(&qp->resp.replay, slot, psn, range->len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_read);
+
+void srn_answer_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
+{
+	struct srn_replay_slot *slot = srn_replay_find(&qp->resp.replay, psn);
+
+	if (slot && slot->op == op)
+		srn_replay_again(&qp->resp.replay, slot, psn, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_atomic);
+
+/* An answer that could not be built is lost, as on a bad wire: the peer asks again. */
+static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn, bool follows)
+{
+	if (!skb) {
+		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
+		return;
+	}
+	srn_train_add(&qp->resp.train, &qp->path, skb, follows);
+	srn_ack_implied(qp, psn);
+}
+
+static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				  const struct srn_read_packet *pkt, struct srn_mem *mem)
+{
+	struct sk_buff *skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, pkt->len);
+	void *to;
+
+	if (!skb)
+		return NULL;
+	if (pkt->aeth)
+		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
+	if (!pkt->len)
+		return skb;
+	to = srn_build_payload(skb, pkt->len);
+	if (!to) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	srn_mem_read(mem, pkt->va, to, pkt->len);
+	return skb;
+}
+
+static void send_read_packets(struct srn_qp *qp, struct srn_replay_slot *slot,
+			      struct srn_read_packet *pkt, struct srn_mem *mem, int *budget)
+{
+	do {
+		transmit(qp, build_read(qp, slot, pkt, mem), slot->psn, !pkt->last);
+		srn_replay_advance(slot);
+		--*budget;
+		if (pkt->last) {
+			srn_replay_done(&qp->resp.replay, slot);
+			return;
+		}
+		srn_replay_packet(slot, qp->mtu, pkt);
+	} while (*budget > 0);
+}
+
+/* Nothing may overtake the NAK; but a second answer nobody depends on. */
+static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *slot,
+				    enum srn_verdict v)
+{
+	srn_replay_done(&qp->resp.replay, slot);
+	if (slot->again)
+		return SRN_OK;
+	srn_replay_abandon(&qp->resp.replay);
+	return v;
+}
+
+/* The key is proven for what is left of the answer, in each round: a region that
+ * goes away in the middle ends the answer with a NAK (remote access error).
+ */
+static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+{
+	struct srn_read_packet pkt;
+	struct srn_mem *mem;
+	enum srn_verdict v;
+
+	srn_replay_packet(slot, qp->mtu, &pkt);
+	v = get_mem(qp, pkt.va, slot->range.rkey, pkt.left, &mem);
+	if (v)
+		return refuse_rest(qp, slot, v);
+	send_read_packets(qp, slot, &pkt, mem, budget);
+	put_mem(mem);
+	return SRN_OK;
+}
+
+/* Annex A19: an atomic write is answered like a READ of nothing. */
+static struct sk_buff *build_atomic(struct srn_qp *qp, const struct srn_replay_slot *slot)
+{
+	bool write = slot->op == SRN_OP_ATOMIC_WRITE;
+	struct sk_buff *skb;
+
+	skb = srn_build(write ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
+				IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+			0, qp->dest_qpn, slot->first_psn, 0);
+	if (!skb)
+		return NULL;
+	srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
+	if (!write)
+		srn_build_atomic_ack(skb, slot->orig);
+	return skb;
+}
+
+static enum srn_verdict send_slot(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+{
+	if (slot->op == SRN_OP_READ_REQ)
+		return send_read(qp, slot, budget);
+	transmit(qp, build_atomic(qp, slot), slot->first_psn, false);
+	srn_replay_done(&qp->resp.replay, slot);
+	--*budget;
+	return SRN_OK;
+}
+
+enum srn_verdict srn_answer_send(struct srn_qp *qp, int *budget, u32 *psn)
+{
+	struct srn_replay_slot *slot;
+	enum srn_verdict v = SRN_OK;
+	u32 age = 0;
+
+	while (!v && *budget > 0) {
+		slot = srn_replay_next(&qp->resp.replay, &age);
+		if (!slot)
+			break;
+		v = send_slot(qp, slot, budget);
+		*psn = slot->psn;
+	}
+	srn_train_leave(&qp->resp.train, &qp->path);
+	return v;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Alarms of a QP. */
+#include "clock.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/ktime.h>
+#include <linux/string.h>
+
+#include "turn.h"
+
+static enum hrtimer_restart fired(struct hrtimer *timer)
+{
+	struct srn_clock *clock = container_of(timer, struct srn_clock, timer);
+
+	srn_turn_kick(clock->turn, SRN_TURN_TIMER);
+	return HRTIMER_NORESTART;
+}
+
+void srn_clock_init(struct srn_clock *clock, struct srn_turn *turn)
+{
+	clock->turn = turn;
+	hrtimer_init(&clock->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	clock->timer.function = fired;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_clock_init);
+
+void srn_clock_stop(struct srn_clock *clock)
+{
+	hrtimer_cancel(&clock->timer);
+	clock->armed = 0;
+	srn_clock_clear_all(clock);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_clock_stop);
+
+static void arm(struct srn_clock *clock, ktime_t when)
+{
+	clock->armed = when;
+	hrtimer_start(&clock->timer, when, HRTIMER_MODE_ABS_SOFT);
+}
+
+void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns)
+{
+	ktime_t when = ktime_add_ns(ktime_get(), ns);
+
+	clock->due[alarm] = when;
+	/* Armed for earlier: it will look at the deadlines when it fires. */
+	if (!clock->armed || ktime_before(when, clock->armed))
+		arm(clock, when);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_clock_set);
+
+void srn_clock_clear_all(struct srn_clock *clock)
+{
+	memset(clock->due, 0, sizeof(clock->due));
+}
+
+unsigned int srn_clock_expired(struct srn_clock *clock)
+{
+	ktime_t now = ktime_get(), first = 0;
+	unsigned int expired = 0, i;
+
+	clock->armed = 0;
+	for (i = 0; i < SRN_ALARMS; i++) {
+		if (!clock->due[i])
+			continue;
+		if (!ktime_before(now, clock->due[i])) {
+			clock->due[i] = 0;
+			expired |= BIT(i);
+		} else if (!first || ktime_before(clock->due[i], first)) {
+			first = clock->due[i];
+		}
+	}
+	if (first)
+		arm(clock, first);
+	return expired;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_clock_expired);

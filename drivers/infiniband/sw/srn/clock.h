@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A QP's alarms: one deadline for each thing that it may wait for, all on one hrtimer.
+ * The timer is moved lazily: it is not touched when a deadline moves back, it looks at
+ * the deadlines when it fires and goes back to sleep. What an alarm means its user knows.
+ */
+#ifndef SRN_CLOCK_H
+#define SRN_CLOCK_H
+
+#include <linux/bits.h>
+#include <linux/hrtimer.h>
+#include <linux/types.h>
+
+struct srn_turn;
+
+enum srn_alarm {
+	SRN_ALARM_ACK,		/* the local ACK timeout */
+	SRN_ALARM_RNR,		/* the peer may be ready now */
+	SRN_ALARM_ROOM,		/* the queues below may have room */
+	SRN_ALARMS
+};
+
+/* Owner of the turn only, but for the timer. */
+struct srn_clock {
+	struct hrtimer timer;
+	struct srn_turn *turn;		/* kicked with SRN_TURN_TIMER */
+	ktime_t armed;			/* when the timer will fire; 0: not armed */
+	ktime_t due[SRN_ALARMS];	/* 0: not set */
+};
+
+void srn_clock_init(struct srn_clock *clock, struct srn_turn *turn);
+
+/** srn_clock_stop() - no alarm is set, and the timer does not run any more; may sleep */
+void srn_clock_stop(struct srn_clock *clock);
+
+/** srn_clock_set() - @alarm is due @ns from now, never earlier; any context */
+void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns);
+
+/** srn_clock_is_set() - whether @alarm is set and was not taken by srn_clock_expired() */
+static inline bool srn_clock_is_set(const struct srn_clock *clock, enum srn_alarm alarm)
+{
+	return clock->due[alarm];
+}
+
+/** srn_clock_clear() - @alarm is not waited for any more */
+static inline void srn_clock_clear(struct srn_clock *clock, enum srn_alarm alarm)
+{
+	clock->due[alarm] = 0;
+}
+
+/** srn_clock_clear_all() - nothing is waited for any more */
+void srn_clock_clear_all(struct srn_clock *clock);
+
+/**
+ * srn_clock_expired() - in the turn after the timer fired: take what is due
+ *
+ * Sets the timer for what is not.
+ *
+ * Return: BIT(alarm) of those that are due; they are not set any more.
+ */
+unsigned int srn_clock_expired(struct srn_clock *clock);
+
+#endif

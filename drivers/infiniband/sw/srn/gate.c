@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* May it go. */
+#include "gate.h"
+
+#include "ah.h"
+#include "qp.h"
+#include "sq.h"
+#include "window.h"
+#include "xmit.h"
+
+enum srn_gate srn_gate_qp(const struct srn_qp *qp)
+{
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		return SRN_GATE_STATE;
+	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
+}
+
+/* What a WQE waits for before it starts. */
+static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	if (qp->state == IB_QPS_SQD)
+		return SRN_GATE_STATE;
+	if ((wqe->flags & IB_SEND_FENCE) && srn_window_reads(&qp->window))
+		return SRN_GATE_FENCE;
+	/* Earlier WQEs may have to be sent again, out of memory that this
+	 * invalidates.
+	 */
+	if (wqe->opcode == IB_WR_LOCAL_INV && qp->sq.una != qp->window.at.index)
+		return SRN_GATE_ORDER;
+	return SRN_GATE_OPEN;
+}
+
+static bool has_room(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return srn_xmit_has_room(qp->svc->connected ? &qp->path : &wqe->ud.av->path);
+}
+
+/* What is reliable has a window. What has none waits for room in the queues below. */
+static enum srn_gate flow_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	const struct srn_window *w = &qp->window;
+
+	if (qp->svc->reliable) {
+		if (srn_window_is_full(w, 1))
+			return SRN_GATE_WINDOW;
+		if (qp->retry.probing && srn_window_inflight(w))
+			return SRN_GATE_PROBE;
+		return SRN_GATE_OPEN;
+	}
+	return has_room(qp, wqe) ? SRN_GATE_OPEN : SRN_GATE_ROOM;
+}
+
+static enum srn_gate reads_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	u32 reads = srn_window_reads(&qp->window);
+
+	/* Where none are allowed it fails when it starts. */
+	if (reads && reads >= qp->max_rd_atomic && srn_wqe_is_answered(wqe))
+		return SRN_GATE_READS;
+	return SRN_GATE_OPEN;
+}
+
+enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	enum srn_gate gate = wqe->started ? SRN_GATE_OPEN : start_gate(qp, wqe);
+
+	if (gate || srn_wqe_is_local(wqe))
+		return gate;
+	return flow_gate(qp, wqe) ?: reads_gate(qp, wqe);
+}

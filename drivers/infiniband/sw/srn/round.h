@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A round: what a QP's turn runs, in which order, and the ways to start one. */
+#ifndef SRN_ROUND_H
+#define SRN_ROUND_H
+
+struct sk_buff;
+struct srn_qp;
+
+/** srn_round_init() - a new QP's turn and packet queue; it runs nothing in RESET */
+void srn_round_init(struct srn_qp *qp);
+
+/**
+ * srn_round_rx() - queue a packet for a QP and run it; consumes @skb
+ *
+ * Softirq; the caller holds a reference.
+ */
+void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
+
+/**
+ * srn_round_own() - own the turn, to change or destroy the QP; srn_turn_disown() gives it back
+ *
+ * Sends what is pending for the peer first: the completion is seen before the ACK has
+ * left, and whoever destroys the QP on it would have the peer repeat to nobody.
+ * May sleep; qp->lock held.
+ */
+void srn_round_own(struct srn_qp *qp);
+
+/** srn_round_purge() - drop the packets that wait; owner of the turn */
+void srn_round_purge(struct srn_qp *qp);
+
+/** srn_round_doorbell() - a program posted; process context; the caller holds a reference */
+void srn_round_doorbell(struct srn_qp *qp);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A row for each QP type. */
+#include "service.h"
+#include "opcode.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+
+static const struct srn_service rc = {
+	.code = SRN_SVC_RC, .connected = true, .reliable = true,
+};
+
+static const struct srn_service uc = {
+	.code = SRN_SVC_UC, .connected = true,
+};
+
+static const struct srn_service ud = { .code = SRN_SVC_UD };
+static const struct srn_service gsi = { .code = SRN_SVC_UD, .is_gsi = true };
+
+const struct srn_service *srn_service_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return &rc;
+	case IB_QPT_UC:
+		return &uc;
+	case IB_QPT_UD:
+		return &ud;
+	case IB_QPT_GSI:
+		return &gsi;
+	default:
+		return NULL;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_service_of);

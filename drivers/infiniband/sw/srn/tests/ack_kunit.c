@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When the peer is told what. */
+#include "../ack.h"
+#include "../wire.h"
+#include "fake_responder.h"
+
+#include <kunit/test.h>
+
+static void expect_pending(struct kunit *test, const struct srn_qp *qp, u8 syndrome, u32 psn)
+{
+	KUNIT_EXPECT_TRUE(test, qp->resp.ack.pending);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.syndrome, syndrome);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.psn, psn);
+}
+
+static void srn_ack_coalesce_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	srn_ack_done(qp, 0xfffffe, false);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	srn_ack_done(qp, 0xffffff, true);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0xffffff);
+	srn_ack_done(qp, 0, false);
+	srn_ack_done(qp, 1, true);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 1);
+}
+
+/* An ACK must not name the PSN of a READ: the last SEND or WRITE is meant. */
+static void srn_ack_again_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+
+	qp->resp.msg.psn = 0;
+	srn_ack_again(qp);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0xffffff);
+	qp->resp.ack.pending = false;
+
+	srn_ack_done(qp, 0, false);
+	add_read(qp, 1, MTU);
+	qp->resp.msg.psn = 2;
+	srn_ack_again(qp);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
+}
+
+static void srn_ack_one_nak_per_gap_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->resp.msg.psn = 0xfffffe;
+	srn_ack_gap(qp, 0xffffff);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0xfffffe);
+	qp->resp.ack.pending = false;	/* sent */
+	srn_ack_gap(qp, 0);
+	srn_ack_gap(qp, 1);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+
+	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
+	qp->resp.msg.psn = 0xffffff;
+	srn_ack_gap(qp, 1);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0xffffff);
+}
+
+static void srn_ack_lost_again_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->resp.msg.psn = 0xffffff;
+	srn_ack_gap(qp, 1);
+	qp->resp.ack.pending = false;
+	srn_ack_gap(qp, 2);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	srn_ack_gap(qp, 0);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0xffffff);
+}
+
+static void srn_ack_rnr_is_silence_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 5;
+	srn_ack_rnr(qp);
+	expect_pending(test, qp, SRN_SYN_RNR_NAK | 5, 0);
+	qp->resp.ack.pending = false;
+	srn_ack_gap(qp, 1);
+	srn_ack_gap(qp, 2);
+	srn_ack_gap(qp, 1);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
+	srn_ack_rnr(qp);
+	KUNIT_EXPECT_TRUE(test, qp->resp.ack.pending);
+}
+
+/* The packets were only reordered: no NAK leaves, the peer gets its ACK. */
+static void srn_ack_withdrawn_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	srn_ack_gap(qp, 1);
+	KUNIT_EXPECT_TRUE(test, srn_ack_expected(qp));
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	srn_ack_done(qp, 0, true);
+	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
+}
+
+static void srn_ack_implied_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	srn_ack_done(qp, 0xffffff, true);
+	srn_ack_implied(qp, 0xfffffe);
+	KUNIT_EXPECT_TRUE(test, qp->resp.ack.pending);
+	srn_ack_implied(qp, 0);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+
+	qp->resp.msg.psn = 1;
+	srn_ack_gap(qp, 2);
+	srn_ack_implied(qp, 5);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 1);
+}
+
+static struct kunit_case srn_ack_cases[] = {
+	KUNIT_CASE(srn_ack_coalesce_test),
+	KUNIT_CASE(srn_ack_again_test),
+	KUNIT_CASE(srn_ack_one_nak_per_gap_test),
+	KUNIT_CASE(srn_ack_rnr_is_silence_test),
+	KUNIT_CASE(srn_ack_lost_again_test),
+	KUNIT_CASE(srn_ack_withdrawn_test),
+	KUNIT_CASE(srn_ack_implied_test),
+	{}
+};
+
+static struct kunit_suite srn_ack_suite = {
+	.name = "srn_ack",
+	.test_cases = srn_ack_cases,
+};
+
+kunit_test_suite(srn_ack_suite);

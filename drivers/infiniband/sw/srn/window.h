@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What of a requester is in flight, in PSNs: pure arithmetic, so that it can be tested.
+ * Nothing here knows of WQEs or packets.
+ */
+#ifndef SRN_WINDOW_H
+#define SRN_WINDOW_H
+
+#include <linux/types.h>
+
+#include "limits.h"
+#include "psn.h"
+
+/* A place in the send queue: a packet, and the WQE that it belongs to. */
+struct srn_cursor {
+	u32 index;		/* of the WQE, free-running */
+	u32 psn;
+};
+
+/* una <= at.psn <= end. Owner of the turn only. */
+struct srn_window {
+	u32 una;		/* oldest PSN not acknowledged */
+	u32 end;		/* one after the highest PSN ever sent */
+	struct srn_cursor at;	/* what goes next; before end it is sent again */
+	u32 full;		/* PSNs that may be in flight */
+	u32 unasked;		/* packets since the last one that asks for an answer */
+	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
+	u32 rd_tail;
+	u32 rd_last[SRN_MAX_RD_ATOMIC];	/* the last PSN of each */
+};
+
+/** srn_window_start() - a new connection with a path MTU of @mtu bytes: @psn goes first */
+void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
+
+/** srn_window_reset() - nothing is in flight; the WQE @index goes next */
+void srn_window_reset(struct srn_window *w, u32 index);
+
+/** srn_window_inflight() - PSNs sent and not acknowledged */
+static inline u32 srn_window_inflight(const struct srn_window *w)
+{
+	return srn_psn_diff(w->at.psn, w->una);
+}
+
+/** srn_window_is_full() - whether answers have to come before @npsn more may go */
+static inline bool srn_window_is_full(const struct srn_window *w, u32 npsn)
+{
+	return srn_window_inflight(w) + npsn > w->full;
+}
+
+/** srn_window_reads() - READ requests and atomics in flight */
+static inline u32 srn_window_reads(const struct srn_window *w)
+{
+	return w->rd_tail - w->rd_head;
+}
+
+/**
+ * srn_window_sent() - a packet of @npsn PSNs left from the cursor, which moves behind it
+ * @asked: its answer says that all before it arrived
+ * @read: it is a READ or an atomic; srn_window_reads() is below SRN_MAX_RD_ATOMIC
+ *
+ * Return: true if its PSN was sent before.
+ */
+bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read);
+
+/** srn_window_pass() - the WQE at the cursor has nothing (more) to send: go to the next */
+static inline void srn_window_pass(struct srn_window *w)
+{
+	w->at.index++;
+}
+
+/** srn_window_seek() - go on from @to: back after a loss, forward where the peer is ahead */
+void srn_window_seek(struct srn_window *w, struct srn_cursor to);
+
+/** srn_window_acked() - everything before @psn was answered; it is not before una */
+void srn_window_acked(struct srn_window *w, u32 psn);
+
+/** srn_window_has() - whether an answer with @psn answers what was sent and not answered */
+static inline bool srn_window_has(const struct srn_window *w, u32 psn)
+{
+	return srn_psn_diff(psn, w->una) >= 0 && srn_psn_diff(psn, w->end) < 0;
+}
+
+#endif
