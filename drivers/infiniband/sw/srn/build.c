@@ -31,7 +31,7 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 	/* MigReq set: the path is the migrated one, as it is without APM. */
 	bth->flags = SRN_BTH_MIGREQ | (flags & SRN_BUILD_SE ? SRN_BTH_SE : 0);
 	bth->pkey = cpu_to_be16(SRN_PKEY_DEFAULT);
-	bth->dqpn = cpu_to_be32(dqpn | (flags & SRN_BUILD_BECN ? SRN_BTH_BECN : 0));
+	bth->dqpn = cpu_to_be32(dqpn);
 	bth->apsn = cpu_to_be32(psn | (flags & SRN_BUILD_ACKREQ ? SRN_BTH_ACKREQ : 0));
 	return skb;
 }

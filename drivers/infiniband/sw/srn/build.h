@@ -12,7 +12,6 @@
 
 #define SRN_BUILD_SE		BIT(0)	/* solicited event */
 #define SRN_BUILD_ACKREQ	BIT(1)
-#define SRN_BUILD_BECN		BIT(2)
 
 /* Payload from this many bytes on is referenced, below it is copied: a copy is
  * cheaper than a page reference and a fragment.

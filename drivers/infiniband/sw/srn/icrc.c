@@ -144,10 +144,8 @@ int srn_icrc_init(void)
 {
 	return srn_crc32_init();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_icrc_init);
 
 void srn_icrc_exit(void)
 {
 	srn_crc32_exit();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_icrc_exit);

@@ -50,7 +50,6 @@ void srn_mem_table_destroy(struct srn_mem_table *t)
 	WARN_ON(!xa_empty(&t->mems));
 	xa_destroy(&t->mems);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_mem_table_destroy);
 
 int srn_mem_insert(struct srn_mem *mem)
 {
@@ -85,7 +84,6 @@ void srn_mem_quiesce(struct srn_mem *mem, enum srn_mem_state state)
 	/* What the last access read is read before what the caller writes now. */
 	smp_acquire__after_ctrl_dep();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_mem_quiesce);
 
 void srn_mem_remove(struct srn_mem *mem)
 {

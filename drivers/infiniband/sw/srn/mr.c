@@ -64,7 +64,6 @@ struct ib_mr *srn_get_dma_mr(struct ib_pd *pd, int access)
 	}
 	return &mr->ibmr;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_get_dma_mr);
 
 /* Block addresses of pinned pages: few where the pages are huge or adjacent. */
 static int map_umem(struct srn_mem_map *map, struct ib_umem *umem, u64 iova)

@@ -11,7 +11,6 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
-#include <net/inet_ecn.h>
 
 #define BTH_OFFSET	(sizeof(struct udphdr))
 #define MIN_LEN		(BTH_OFFSET + sizeof(struct srn_bth) + SRN_ICRC_SIZE)
@@ -24,11 +23,10 @@ static enum srn_parse_result pull(struct sk_buff *skb, unsigned int len)
 /* Options would move the UDP header away from where the ICRC's pseudo header
  * expects it, and RoCEv2 knows none.
  */
-static bool ipv4_is_sound(const struct sk_buff *skb, struct srn_pkt *pkt)
+static bool ipv4_is_sound(const struct sk_buff *skb)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
-	pkt->ecn = ip->tos & INET_ECN_MASK;
 	return ip->ihl == 5 &&
 	       skb_network_offset(skb) == -(int)sizeof(*ip) &&
 	       ntohs(ip->tot_len) == sizeof(*ip) + skb->len;
@@ -42,7 +40,6 @@ static bool ipv6_is_sound(const struct sk_buff *skb, struct srn_pkt *pkt)
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
 
 	pkt->flags |= SRN_PKT_V6;
-	pkt->ecn = ipv6_get_dsfield(ip) & INET_ECN_MASK;
 	return ip->nexthdr == IPPROTO_UDP &&
 	       skb_network_offset(skb) == -(int)sizeof(*ip) &&
 	       ntohs(ip->payload_len) == skb->len;
@@ -56,7 +53,7 @@ static bool lengths_agree(const struct sk_buff *skb, struct srn_pkt *pkt)
 		return false;
 	switch (ip_hdr(skb)->version) {
 	case 4:
-		return ipv4_is_sound(skb, pkt);
+		return ipv4_is_sound(skb);
 	case 6:
 		return ipv6_is_sound(skb, pkt);
 	default:
@@ -74,8 +71,6 @@ static void read_bth(struct srn_pkt *pkt, const struct srn_bth *bth)
 		pkt->flags |= SRN_PKT_SE;
 	if (be32_get_bits(bth->apsn, SRN_BTH_ACKREQ))
 		pkt->flags |= SRN_PKT_ACKREQ;
-	if (be32_get_bits(bth->dqpn, SRN_BTH_BECN))
-		pkt->flags |= SRN_PKT_BECN;
 }
 
 /* @room: bytes between the headers and the ICRC. */
@@ -149,8 +144,6 @@ enum srn_parse_result srn_parse_icrc(struct sk_buff *skb)
 	__le32 got;
 	u32 crc;
 
-	if (pkt->flags & SRN_PKT_NO_ICRC)
-		return SRN_PARSE_OK;
 	if (skb_copy_bits(skb, trailer, &got, sizeof(got)))
 		return SRN_PARSE_ICRC;
 	crc = srn_icrc_hdr(skb_network_header(skb), skb->data, pkt->flags & SRN_PKT_V6);

@@ -18,7 +18,6 @@
 struct srn_pkt {
 	u8 opcode;
 	u8 flags;		/* SRN_PKT_* */
-	u8 ecn;			/* ECN field of the IP header */
 	u8 hdr_len;		/* BTH to payload, bytes */
 	u16 bth;		/* offset of the BTH from skb->data */
 	u16 pkey;
@@ -30,8 +29,6 @@ struct srn_pkt {
 #define SRN_PKT_SE		BIT(0)	/* solicited event */
 #define SRN_PKT_ACKREQ		BIT(1)
 #define SRN_PKT_V6		BIT(2)
-#define SRN_PKT_BECN		BIT(3)
-#define SRN_PKT_NO_ICRC		BIT(4)	/* made on this host, never was on a wire: has no ICRC */
 
 /* What a RETH or AtomicETH names in the responder's memory. */
 struct srn_range {
@@ -147,8 +144,7 @@ enum srn_parse_result srn_parse(struct sk_buff *skb);
  * srn_parse_icrc() - verify the trailer of a packet
  * @skb: what srn_parse() answered with SRN_PARSE_OK or SRN_PARSE_OPCODE
  *
- * Return: SRN_PARSE_OK, or SRN_PARSE_ICRC where the trailer is wrong. A packet
- * with SRN_PKT_NO_ICRC has none and passes.
+ * Return: SRN_PARSE_OK, or SRN_PARSE_ICRC where the trailer is wrong.
  */
 enum srn_parse_result srn_parse_icrc(struct sk_buff *skb);
 

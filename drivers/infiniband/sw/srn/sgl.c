@@ -89,7 +89,6 @@ void srn_mem_read(const struct srn_mem *mem, u64 addr, void *to, u32 len)
 		len -= here;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_mem_read);
 
 static void mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32 len)
 {
@@ -120,7 +119,6 @@ void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 		len -= here;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_mem_write_skb);
 
 enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len)
 {

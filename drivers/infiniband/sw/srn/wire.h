@@ -32,8 +32,6 @@ static_assert(sizeof(struct srn_bth) == 12);
 #define SRN_BTH_MIGREQ		BIT(6)
 #define SRN_BTH_PAD		GENMASK(5, 4)
 #define SRN_BTH_TVER		GENMASK(3, 0)
-#define SRN_BTH_FECN		BIT(31)
-#define SRN_BTH_BECN		BIT(30)
 #define SRN_BTH_QPN		GENMASK(23, 0)
 #define SRN_BTH_ACKREQ		BIT(31)
 #define SRN_BTH_PSN		GENMASK(23, 0)
@@ -87,7 +85,6 @@ static_assert(sizeof(struct srn_aeth) == 4);
 #define SRN_SYN_NAK_INV_REQ	0x61
 #define SRN_SYN_NAK_ACCESS	0x62
 #define SRN_SYN_NAK_OP		0x63
-#define SRN_SYN_NAK_INV_RD	0x64
 
 /* What an atomic returned. */
 struct srn_atomic_ack_eth {
