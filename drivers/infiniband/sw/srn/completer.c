@@ -221,6 +221,7 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	const struct srn_opcode *info = srn_pkt_info(skb);
 
+	srn_turn_assert_owned(&qp->turn);
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 		goto drop;
 	/* Late answers to what was answered are legal and of no interest; an

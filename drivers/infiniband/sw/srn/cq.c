@@ -89,6 +89,7 @@ static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *
 {
 	struct srn_cqe *slot = slot_of(cq->cqes, cq->entries, cq->prod);
 
+	lockdep_assert_held(&cq->lock);
 	*slot = *cqe;
 	if (cq->timestamps)
 		slot->timestamp = ktime_get_ns();

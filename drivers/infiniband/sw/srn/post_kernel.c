@@ -27,6 +27,7 @@ static int post_one_send(struct srn_qp *qp, const struct ib_send_wr *wr)
 	struct srn_sq *sq = &qp->sq;
 	int err;
 
+	lockdep_assert_held(&sq->lock);
 	/* Pairs with the release in publish_head(): the slot is ours again. */
 	if (sq->tail - smp_load_acquire(&sq->head) >= sq->max_wr)
 		return -ENOMEM;
@@ -66,6 +67,7 @@ static int post_one_recv(struct srn_qp *qp, const struct ib_recv_wr *wr)
 	struct srn_rq *rq = &qp->rq;
 	int err;
 
+	lockdep_assert_held(&rq->lock);
 	if (rq->tail - smp_load_acquire(&qp->page->rq_head) >= rq->max_wr)
 		return -ENOMEM;
 	err = srn_rwqe_store(wr, rq->max_sge,

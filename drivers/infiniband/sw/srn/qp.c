@@ -8,6 +8,7 @@
 
 void srn_qp_set_state(struct srn_qp *qp, enum ib_qp_state state)
 {
+	srn_turn_assert_owned(&qp->turn);
 	trace_srn_qp_state(qp, qp->state, state);
 	/* Pairs with the acquire in demux: a state's attributes are set before it. */
 	smp_store_release(&qp->state, state);

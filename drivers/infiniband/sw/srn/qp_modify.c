@@ -197,6 +197,8 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
 	int err;
 
+	lockdep_assert_held(&qp->lock);
+	srn_turn_assert_owned(&qp->turn);
 	/* Again: the QP may have failed since the first look. */
 	err = check(qp, attr, mask, cur, next);
 	if (err)

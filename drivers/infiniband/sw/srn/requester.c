@@ -245,6 +245,7 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 {
 	bool more;
 
+	srn_turn_assert_owned(&qp->turn);
 	more = run(qp, budget);
 	srn_train_leave(&qp->req.train, &qp->path);
 	return more;
@@ -257,6 +258,7 @@ static void tell(struct srn_qp *qp, bool ring)
 
 void srn_requester_hush(struct srn_qp *qp)
 {
+	srn_turn_assert_owned(&qp->turn);
 	tell(qp, false);
 }
 
@@ -265,6 +267,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 	bool may_send = srn_gate_qp(qp) == SRN_GATE_OPEN;
 	u32 tail;
 
+	srn_turn_assert_owned(&qp->turn);
 	if (qp->kernel)
 		return false;
 	/* Answers will bring us back, and what is posted meanwhile goes in one burst. */
@@ -289,6 +292,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 
 void srn_requester_reset(struct srn_qp *qp)
 {
+	srn_turn_assert_owned(&qp->turn);
 	srn_window_reset(&qp->window, qp->sq.una);
 	srn_retry_reset(qp);
 	if (qp->state == IB_QPS_RESET)

@@ -123,6 +123,7 @@ void srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 	enum srn_verdict v;
 	struct srn_arrival a;
 
+	srn_turn_assert_owned(&qp->turn);
 	if (!srn_responder_receives(qp)) {
 		srn_count(qp->dev, SRN_CNT_RX_BAD_STATE);
 		kfree_skb(skb);
@@ -156,6 +157,7 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 {
 	struct srn_responder *resp = &qp->resp;
 
+	srn_turn_assert_owned(&qp->turn);
 	if (!resp->replay.open && !resp->ack.pending)
 		return false;
 	if (!srn_responder_receives(qp) && !resp->ack.fatal) {

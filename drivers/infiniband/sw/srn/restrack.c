@@ -68,6 +68,7 @@ static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 {
 	u32 cons;
 
+	lockdep_assert_held(&cq->lock);
 	cons = cq->kernel ? cq->cons : READ_ONCE(cq->page->cons);
 	return rdma_nl_put_driver_u32(msg, "entries", READ_ONCE(cq->entries)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "prod", READ_ONCE(cq->prod)) ||

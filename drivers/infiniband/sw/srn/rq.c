@@ -75,6 +75,7 @@ static enum srn_verdict fetch_shared(struct srn_qp *qp)
 
 enum srn_verdict srn_rq_open(struct srn_qp *qp)
 {
+	srn_turn_assert_owned(&qp->turn);
 	if (qp->rq.open)
 		return SRN_OK;
 	return qp->srq ? fetch_shared(qp) : fetch_own(qp);

@@ -33,6 +33,7 @@ static enum srn_verdict take(struct srn_srq *srq, struct srn_rwqe *rwqe, u32 cou
 {
 	enum srn_verdict v = srn_rwqe_fetch(slot_of(srq, srq->head), srq->max_sge, rwqe);
 
+	lockdep_assert_held(&srq->lock);
 	srq->head++;
 	/* Pairs with the acquire of who posts: the slot has been read. */
 	smp_store_release(&srq->page->head, srq->head);

@@ -30,12 +30,40 @@ static DEFINE_PER_CPU(struct turn_cpu, turn_cpus);
 static struct net_device *turn_netdev;
 static struct workqueue_struct *turn_wq;
 
+#ifdef CONFIG_PROVE_LOCKING
+/* A task, or the softirqs that run in its time: they do not share a turn. */
+static unsigned long context(void)
+{
+	return (unsigned long)current | !!in_serving_softirq();
+}
+
+static void set_owner(struct srn_turn *turn)
+{
+	turn->owner = context();
+}
+
+static void clear_owner(struct srn_turn *turn)
+{
+	turn->owner = 0;
+}
+
+void srn_turn_assert_owned(const struct srn_turn *turn)
+{
+	WARN_ON_ONCE(turn->run && turn->owner != context());
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_assert_owned);
+#else
+static inline void set_owner(struct srn_turn *turn) {}
+static inline void clear_owner(struct srn_turn *turn) {}
+#endif
+
 /* The NAPI of this CPU owns the turn from here on. */
 static void hand_to_napi(struct srn_turn *turn)
 {
 	struct turn_cpu *cpu;
 	unsigned long flags;
 
+	clear_owner(turn);
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&turn_cpus);
 	llist_add(&turn->node, &cpu->turns);
@@ -48,7 +76,11 @@ static void hand_to_napi(struct srn_turn *turn)
  */
 static bool give_up(struct srn_turn *turn)
 {
-	return atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) == SRN_TURN_OWNED;
+	clear_owner(turn);
+	if (atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) == SRN_TURN_OWNED)
+		return true;
+	set_owner(turn);
+	return false;
 }
 
 /* One round of an owned turn. Returns true while we still own it. */
@@ -60,9 +92,11 @@ static bool run_round(struct srn_turn *turn)
 	if (bits & SRN_TURN_WANTED) {
 		/* A sleeper goes first; what is pending stays for disown(). */
 		atomic_or(bits & ~(SRN_TURN_WANTED | SRN_TURN_OWNED), &turn->bits);
+		clear_owner(turn);
 		complete(&turn->grant);
 		return false;
 	}
+	set_owner(turn);
 	if (turn->run(turn, bits & ~SRN_TURN_OWNED))
 		atomic_or(SRN_TURN_MORE, &turn->bits);
 	return !give_up(turn);
@@ -72,6 +106,7 @@ bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
 {
 	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
 		return false;
+	set_owner(turn);
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_take);
@@ -131,6 +166,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_may_go_away);
 
 void srn_turn_send_away(struct srn_turn *turn)
 {
+	clear_owner(turn);
 	turn->away_since = ktime_get_ns();
 	queue_work(turn_wq, &turn->away);
 }
@@ -141,10 +177,12 @@ void srn_turn_own(struct srn_turn *turn)
 	reinit_completion(&turn->grant);
 	if (!(atomic_fetch_or(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits) & SRN_TURN_OWNED)) {
 		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
-		return;
+		goto owned;
 	}
 	/* Bounded: the owner looks after each round, and rounds have a budget. */
 	wait_for_completion(&turn->grant);
+owned:
+	set_owner(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
 
@@ -164,6 +202,7 @@ void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, uns
 	INIT_WORK(&turn->away, run_away);
 	turn->away_pause = jiffies;
 	turn->run = run;
+	clear_owner(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 
@@ -176,9 +215,12 @@ static int turn_poll(struct napi_struct *napi, int budget)
 	struct llist_node *list = llist_reverse_order(llist_del_all(&cpu->turns));
 	struct srn_turn *turn, *next;
 
-	llist_for_each_entry_safe(turn, next, list, node)
-		if (run_round(turn))
-			llist_add(&turn->node, &cpu->turns);
+	llist_for_each_entry_safe(turn, next, list, node) {
+		if (!run_round(turn))
+			continue;
+		clear_owner(turn);
+		llist_add(&turn->node, &cpu->turns);
+	}
 
 	if (!llist_empty(&cpu->turns))
 		return budget;

@@ -33,7 +33,22 @@ struct srn_turn {
 	struct work_struct away;	/* runs it on another CPU */
 	u64 away_since;			/* ktime_get_ns() */
 	unsigned long away_pause;	/* jiffies until which it stays */
+#ifdef CONFIG_PROVE_LOCKING
+	unsigned long owner;		/* who runs it now; 0: nobody, or it is on its way */
+#endif
 };
+
+#ifdef CONFIG_PROVE_LOCKING
+/**
+ * srn_turn_assert_owned() - warn unless the caller is the owner
+ *
+ * For all that is "owner of the turn only". A turn that was never initialized, as in
+ * unit tests of rooms that need none, passes.
+ */
+void srn_turn_assert_owned(const struct srn_turn *turn);
+#else
+static inline void srn_turn_assert_owned(const struct srn_turn *turn) {}
+#endif
 
 void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits));
 

@@ -119,6 +119,7 @@ void srn_ud_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	enum srn_counter refused = SRN_CNT_RX_BAD_STATE;
 
+	srn_turn_assert_owned(&qp->turn);
 	if (srn_responder_receives(qp))
 		refused = receive(qp, skb);
 	if (refused == SRN_CNT_MAX) {

@@ -24,6 +24,7 @@ static bool fake_run(struct srn_turn *turn, unsigned int bits)
 
 	if (f->inside++)
 		f->overlaps++;
+	srn_turn_assert_owned(turn);
 	f->rounds++;
 	f->seen |= bits;
 	f->done += atomic_xchg(&f->work, 0);
