@@ -4,6 +4,7 @@
 #include "device.h"
 #include "stats.h"
 #include "doorbell.h"
+#include "fault.h"
 #include "udata.h"
 
 #include <kunit/visibility.h>
@@ -344,6 +345,7 @@ static int copy_bulk(struct srn_cq *cq, struct new_ring *new)
 		return -EINVAL;
 	new->copied = prod - count;
 	copy_cqes(cq, new, prod);
+	srn_delay(SRN_DELAY_CQ_COPIED);
 	return 0;
 }
 

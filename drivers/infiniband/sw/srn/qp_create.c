@@ -8,6 +8,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "doorbell.h"
+#include "fault.h"
 #include "mw.h"
 #include "qp.h"
 #include "round.h"
@@ -210,6 +211,7 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		if (err)
 			goto err_ref;
 		err = respond(qp, udata);
+		srn_delay(SRN_DELAY_QP_ANSWERED);
 		if (err)
 			goto err_doorbell;
 	}

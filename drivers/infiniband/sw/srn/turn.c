@@ -10,6 +10,8 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+#include "fault.h"
+
 /* Rounds in the context that took the turn, before the NAPI goes on: a doorbell
  * or a packet must not be held up by what others post meanwhile.
  */
@@ -147,6 +149,7 @@ static void run_away(struct work_struct *work)
 	struct srn_turn *turn = container_of(work, struct srn_turn, away);
 	bool owned;
 
+	srn_delay(SRN_DELAY_AWAY);
 	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
 		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
 	do {
@@ -174,8 +177,11 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
 void srn_turn_own(struct srn_turn *turn)
 {
+	unsigned int old;
+
 	reinit_completion(&turn->grant);
-	if (!(atomic_fetch_or(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits) & SRN_TURN_OWNED)) {
+	old = atomic_fetch_or(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits);
+	if (!(old & SRN_TURN_OWNED)) {
 		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
 		goto owned;
 	}
@@ -183,6 +189,7 @@ void srn_turn_own(struct srn_turn *turn)
 	wait_for_completion(&turn->grant);
 owned:
 	set_owner(turn);
+	srn_delay(SRN_DELAY_OWNED);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
 
