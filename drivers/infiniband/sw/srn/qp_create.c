@@ -244,7 +244,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	unpublish(qp);
 
 	mutex_lock(&qp->lock);
-	srn_round_own(qp);	/* for good */
+	srn_turn_own(&qp->turn);	/* for good */
 	mutex_unlock(&qp->lock);
 	srn_clock_stop(&qp->clock);
 	srn_qp_ref_destroy(qp->ref);

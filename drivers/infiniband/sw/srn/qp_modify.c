@@ -229,7 +229,7 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	if (!err)
 		err = prepare(qp, attr, mask, &c);
 	if (!err) {
-		srn_round_own(qp);
+		srn_turn_own(&qp->turn);
 		err = modify_owned(qp, attr, mask, &c);
 		atomic_or(SRN_TURN_MORE, &qp->turn.bits);
 		srn_turn_disown(&qp->turn);

@@ -105,17 +105,6 @@ void srn_round_init(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
-void srn_round_own(struct srn_qp *qp)
-{
-	int budget = SRN_RUN_BUDGET;
-
-	srn_turn_own(&qp->turn);
-	local_bh_disable();
-	srn_responder_send(qp, &budget);
-	local_bh_enable();
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_round_own);
-
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_PKTS);

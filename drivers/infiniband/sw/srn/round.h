@@ -16,15 +16,6 @@ void srn_round_init(struct srn_qp *qp);
  */
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 
-/**
- * srn_round_own() - own the turn, to change or destroy the QP; srn_turn_disown() gives it back
- *
- * Sends what is pending for the peer first: the completion is seen before the ACK has
- * left, and whoever destroys the QP on it would have the peer repeat to nobody.
- * May sleep; qp->lock held.
- */
-void srn_round_own(struct srn_qp *qp);
-
 /** srn_round_purge() - drop the packets that wait; owner of the turn */
 void srn_round_purge(struct srn_qp *qp);
 

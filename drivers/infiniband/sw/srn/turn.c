@@ -85,23 +85,27 @@ static bool give_up(struct srn_turn *turn)
 	return false;
 }
 
+/* A sleeper waits, and the round that was due is done: its turn. */
+static bool grant(struct srn_turn *turn)
+{
+	if (!(atomic_read(&turn->bits) & SRN_TURN_WANTED))
+		return false;
+	atomic_andnot(SRN_TURN_WANTED, &turn->bits);
+	clear_owner(turn);
+	complete(&turn->grant);
+	return true;
+}
+
 /* One round of an owned turn. Returns true while we still own it. */
 static bool run_round(struct srn_turn *turn)
 {
 	/* Acquire: what was queued before a bit was set is seen by run(). */
-	unsigned int bits = atomic_fetch_and(SRN_TURN_OWNED, &turn->bits);
+	unsigned int bits = atomic_fetch_and(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits);
 
-	if (bits & SRN_TURN_WANTED) {
-		/* A sleeper goes first; what is pending stays for disown(). */
-		atomic_or(bits & ~(SRN_TURN_WANTED | SRN_TURN_OWNED), &turn->bits);
-		clear_owner(turn);
-		complete(&turn->grant);
-		return false;
-	}
 	set_owner(turn);
-	if (turn->run(turn, bits & ~SRN_TURN_OWNED))
+	if (turn->run(turn, bits & ~(SRN_TURN_OWNED | SRN_TURN_WANTED)))
 		atomic_or(SRN_TURN_MORE, &turn->bits);
-	return !give_up(turn);
+	return !give_up(turn) && !grant(turn);
 }
 
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits)

@@ -83,8 +83,9 @@ void srn_turn_send_away(struct srn_turn *turn);
 /**
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
  *
- * Sleeps until the owner has finished its round. One caller at a time (the
- * object's mutex). May be followed by sleeping functions.
+ * Sleeps until the owner has finished the round that is due, so that what it owes to a
+ * peer has left. One caller at a time (the object's mutex). May be followed by sleeping
+ * functions.
  */
 void srn_turn_own(struct srn_turn *turn);
 

@@ -45,7 +45,7 @@ static int own(void *arg)
 {
 	struct owner *o = arg;
 
-	srn_round_own(&o->qp);
+	srn_turn_own(&o->qp.turn);
 	complete(&o->has_it);
 	return 0;
 }
@@ -63,7 +63,7 @@ static bool wait_wanted(struct srn_qp *qp)
 /* As srn_round_rx() does it, with a program between its halves that saw the completion
  * and destroys the QP: the ACK leaves before the QP goes.
  */
-static void srn_round_own_sends_ack_test(struct kunit *test)
+static void srn_round_ack_before_owner_test(struct kunit *test)
 {
 	struct owner *o = new_owner(test);
 	struct srn_qp *qp = &o->qp;
@@ -79,24 +79,22 @@ static void srn_round_own_sends_ack_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_ACK), 1);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_NO_ROUTE), 1);
-	/* RX stays set for the round that srn_turn_disown() would run. */
-	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits),
-			(int)(SRN_TURN_OWNED | SRN_TURN_RX));
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits), (int)SRN_TURN_OWNED);
 }
 
 /* A QP that owes the peer nothing says nothing when it is owned. */
-static void srn_round_own_silent_test(struct kunit *test)
+static void srn_round_owner_silent_test(struct kunit *test)
 {
 	struct owner *o = new_owner(test);
 
-	srn_round_own(&o->qp);
+	srn_turn_own(&o->qp.turn);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_ACK), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&o->qp.turn.bits), (int)SRN_TURN_OWNED);
 }
 
 static struct kunit_case srn_round_cases[] = {
-	KUNIT_CASE(srn_round_own_sends_ack_test),
-	KUNIT_CASE(srn_round_own_silent_test),
+	KUNIT_CASE(srn_round_ack_before_owner_test),
+	KUNIT_CASE(srn_round_owner_silent_test),
 	{}
 };
 

@@ -116,6 +116,22 @@ static void srn_turn_own_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* A round that is due is done before a sleeper gets the turn: what a peer is owed has left. */
+static void srn_turn_own_after_round_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	local_bh_disable();
+	srn_turn_defer(&f->turn, SRN_TURN_RX);
+	local_bh_enable();
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)SRN_TURN_OWNED);
+	srn_turn_disown(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+}
+
 /* Whoever runs work without end gives it up to who wants to own it. */
 static void own_and_end(struct kunit *test, struct fake *f)
 {
@@ -234,6 +250,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_defer_test),
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
+	KUNIT_CASE(srn_turn_own_after_round_test),
 	KUNIT_CASE(srn_turn_away_test),
 	KUNIT_CASE(srn_turn_own_away_test),
 	KUNIT_CASE(srn_turn_away_pause_test),
