@@ -37,7 +37,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
 	*attr = (struct ib_device_attr){
-		.fw_ver = (u64)SRN_VERSION_MAJOR << 32 | SRN_VERSION_MINOR << 16,
+		.fw_ver = (u64)SRN_VERSION_MAJOR << 32 | SRN_VERSION_MINOR << 16 |
+			  SRN_VERSION_PATCH,
 		.sys_image_guid = ibdev->node_guid,
 		.max_mr_size = U64_MAX,
 		.page_size_cap = PAGE_MASK & U32_MAX,
