@@ -7,11 +7,127 @@
 #define SRN_TRACE_H
 
 #include <linux/tracepoint.h>
+#include <rdma/ib_pack.h>
+#include <rdma/ib_verbs.h>
 
 #include "opcode.h"
 #include "parse.h"
 #include "qp.h"
+#include "stats.h"
+#include "verdict.h"
 #include "wire.h"
+
+/* Names instead of numbers. Trace files are read on other machines, too, by programs that
+ * cannot call a function of ours: so each list is in the event's format, with the values
+ * of its enums.
+ */
+#define SRN_WR_NAMES(X)		\
+	X(RDMA_WRITE)		\
+	X(RDMA_WRITE_WITH_IMM)	\
+	X(SEND)			\
+	X(SEND_WITH_IMM)	\
+	X(SEND_WITH_INV)	\
+	X(RDMA_READ)		\
+	X(ATOMIC_CMP_AND_SWP)	\
+	X(ATOMIC_FETCH_AND_ADD)	\
+	X(ATOMIC_WRITE)		\
+	X(LOCAL_INV)		\
+	X(BIND_MW)		\
+	X(REG_MR)
+
+#define SRN_WC_NAMES(X)		\
+	X(SEND)			\
+	X(RDMA_WRITE)		\
+	X(RDMA_READ)		\
+	X(COMP_SWAP)		\
+	X(FETCH_ADD)		\
+	X(ATOMIC_WRITE)		\
+	X(LOCAL_INV)		\
+	X(BIND_MW)		\
+	X(REG_MR)		\
+	X(RECV)			\
+	X(RECV_RDMA_WITH_IMM)
+
+#define SRN_WC_STATUS_NAMES(X)	\
+	X(SUCCESS)		\
+	X(LOC_LEN_ERR)		\
+	X(LOC_QP_OP_ERR)	\
+	X(LOC_PROT_ERR)		\
+	X(WR_FLUSH_ERR)		\
+	X(MW_BIND_ERR)		\
+	X(BAD_RESP_ERR)		\
+	X(LOC_ACCESS_ERR)	\
+	X(REM_INV_REQ_ERR)	\
+	X(REM_ACCESS_ERR)	\
+	X(REM_OP_ERR)		\
+	X(RETRY_EXC_ERR)	\
+	X(RNR_RETRY_EXC_ERR)	\
+	X(GENERAL_ERR)
+
+#define SRN_QP_STATE_NAMES(X)	\
+	X(RESET)		\
+	X(INIT)			\
+	X(RTR)			\
+	X(RTS)			\
+	X(SQD)			\
+	X(SQE)			\
+	X(ERR)
+
+#define SRN_SEND_FLAG_NAMES(X)	\
+	X(FENCE)		\
+	X(SIGNALED)		\
+	X(SOLICITED)		\
+	X(INLINE)
+
+#define SRN_DEFINE_OPCODE(op)		TRACE_DEFINE_ENUM(IB_OPCODE_##op);
+#define SRN_DEFINE_WR(op)		TRACE_DEFINE_ENUM(IB_WR_##op);
+#define SRN_DEFINE_WC(op)		TRACE_DEFINE_ENUM(IB_WC_##op);
+#define SRN_DEFINE_QP_STATE(state)	TRACE_DEFINE_ENUM(IB_QPS_##state);
+#define SRN_DEFINE_SEND_FLAG(flag)	TRACE_DEFINE_ENUM(IB_SEND_##flag);
+#define SRN_DEFINE_VERDICT(v, name)	TRACE_DEFINE_ENUM(v);
+#define SRN_DEFINE_COUNTER(c, name)	TRACE_DEFINE_ENUM(SRN_CNT_##c);
+
+SRN_OPCODE_NAMES(SRN_DEFINE_OPCODE)
+SRN_WR_NAMES(SRN_DEFINE_WR)
+SRN_WC_NAMES(SRN_DEFINE_WC)
+SRN_WC_STATUS_NAMES(SRN_DEFINE_WC)
+SRN_QP_STATE_NAMES(SRN_DEFINE_QP_STATE)
+SRN_SEND_FLAG_NAMES(SRN_DEFINE_SEND_FLAG)
+SRN_VERDICT_NAMES(SRN_DEFINE_VERDICT)
+SRN_COUNTER_NAMES(SRN_DEFINE_COUNTER)
+TRACE_DEFINE_ENUM(SRN_V_MAX);
+TRACE_DEFINE_ENUM(SRN_CNT_MAX);
+
+#define SRN_OPCODE_ROW(op)		{ IB_OPCODE_##op, #op },
+#define SRN_WR_ROW(op)			{ IB_WR_##op, #op },
+#define SRN_WC_ROW(op)			{ IB_WC_##op, #op },
+#define SRN_QP_STATE_ROW(state)		{ IB_QPS_##state, #state },
+#define SRN_SEND_FLAG_ROW(flag)		{ IB_SEND_##flag, #flag },
+#define SRN_VERDICT_ROW(v, name)	{ v, name },
+#define SRN_COUNTER_ROW(c, name)	{ SRN_CNT_##c, name },
+
+/* A list of rows ends without a comma: hence the last ones here. */
+#define show_opcode(op)	\
+	__print_symbolic(op, SRN_OPCODE_NAMES(SRN_OPCODE_ROW) { SRN_OPCODE_CNP, "CNP" })
+#define show_wr(op) \
+	__print_symbolic(op, SRN_WR_NAMES(SRN_WR_ROW) { 0xff, "?" })
+#define show_wc(op) \
+	__print_symbolic(op, SRN_WC_NAMES(SRN_WC_ROW) { 0xff, "?" })
+#define show_wc_status(status) \
+	__print_symbolic(status, SRN_WC_STATUS_NAMES(SRN_WC_ROW) { 0xff, "?" })
+#define show_qp_state(state) \
+	__print_symbolic(state, SRN_QP_STATE_NAMES(SRN_QP_STATE_ROW) { 0xff, "?" })
+#define show_verdict(v) \
+	__print_symbolic(v, SRN_VERDICT_NAMES(SRN_VERDICT_ROW) { SRN_V_MAX, "?" })
+#define show_counter(c) \
+	__print_symbolic(c, SRN_COUNTER_NAMES(SRN_COUNTER_ROW) { SRN_CNT_MAX, "?" })
+#define show_send_flags(flags) \
+	__print_flags(flags, "|", SRN_SEND_FLAG_NAMES(SRN_SEND_FLAG_ROW) { 0x80, "?" })
+#define show_pkt_flags(flags)			\
+	__print_flags(flags, "|",		\
+		      { SRN_PKT_SE, "SE" },	\
+		      { SRN_PKT_ACKREQ, "ACKREQ" }, \
+		      { SRN_PKT_V6, "V6" })
 
 /* A send WQE was fetched and proven (status 0) or refused. */
 TRACE_EVENT(srn_post,
@@ -33,9 +149,10 @@ TRACE_EVENT(srn_post,
 		__entry->status = wqe->status;
 		__entry->length = wqe->length;
 	),
-	TP_printk("qpn %#x wr_id %#llx opcode %u flags %#x length %u status %u",
-		  __entry->qpn, __entry->wr_id, __entry->opcode, __entry->flags,
-		  __entry->length, __entry->status)
+	TP_printk("qpn %#x wr_id %#llx %s flags %s length %u status %s",
+		  __entry->qpn, __entry->wr_id, show_wr(__entry->opcode),
+		  show_send_flags(__entry->flags), __entry->length,
+		  show_verdict(__entry->status))
 );
 
 /* A packet is complete but for its trailer; skb->data is at the BTH. */
@@ -46,7 +163,8 @@ TRACE_EVENT(srn_tx,
 		__string(dev, dev_name(&dev->ibdev.dev))
 		__field(u8, opcode)
 		__field(u32, dqpn)
-		__field(u32, apsn)
+		__field(u32, psn)
+		__field(bool, ackreq)
 		__field(u32, len)
 	),
 	TP_fast_assign(
@@ -54,14 +172,14 @@ TRACE_EVENT(srn_tx,
 
 		__assign_str(dev);
 		__entry->opcode = bth->opcode;
-		__entry->dqpn = be32_to_cpu(bth->dqpn);
-		__entry->apsn = be32_to_cpu(bth->apsn);
+		__entry->dqpn = be32_to_cpu(bth->dqpn) & SRN_BTH_QPN;
+		__entry->psn = be32_to_cpu(bth->apsn) & SRN_BTH_PSN;
+		__entry->ackreq = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
 		__entry->len = skb->len;
 	),
 	TP_printk("%s %s dqpn %#x psn %#x%s len %u", __get_str(dev),
-		  srn_opcode_name(__entry->opcode), (u32)(__entry->dqpn & SRN_BTH_QPN),
-		  (u32)(__entry->apsn & SRN_BTH_PSN),
-		  __entry->apsn & SRN_BTH_ACKREQ ? " ackreq" : "", __entry->len)
+		  show_opcode(__entry->opcode), __entry->dqpn, __entry->psn,
+		  __entry->ackreq ? " ackreq" : "", __entry->len)
 );
 
 /* A packet reached its QP and is about to be processed. */
@@ -82,8 +200,9 @@ TRACE_EVENT(srn_rx,
 		__entry->psn = srn_pkt(skb)->psn;
 		__entry->len = srn_pkt(skb)->len;
 	),
-	TP_printk("qpn %#x %s psn %#x flags %#x payload %u", __entry->qpn,
-		  srn_opcode_name(__entry->opcode), __entry->psn, __entry->flags, __entry->len)
+	TP_printk("qpn %#x %s psn %#x flags %s payload %u", __entry->qpn,
+		  show_opcode(__entry->opcode), __entry->psn, show_pkt_flags(__entry->flags),
+		  __entry->len)
 );
 
 /* What the responder made of a request that it did not simply execute. */
@@ -105,8 +224,8 @@ TRACE_EVENT(srn_verdict,
 		__entry->verdict = verdict;
 	),
 	TP_printk("qpn %#x %s psn %#x expected %#x verdict %s", __entry->qpn,
-		  srn_opcode_name(__entry->opcode), __entry->psn, __entry->expected,
-		  srn_verdict_name(__entry->verdict))
+		  show_opcode(__entry->opcode), __entry->psn, __entry->expected,
+		  show_verdict(__entry->verdict))
 );
 
 /* A packet reached no QP. */
@@ -121,7 +240,7 @@ TRACE_EVENT(srn_drop,
 		__assign_str(dev);
 		__entry->cause = cause;
 	),
-	TP_printk("%s cause %u", __get_str(dev), __entry->cause)
+	TP_printk("%s %s", __get_str(dev), show_counter(__entry->cause))
 );
 
 TRACE_EVENT(srn_complete,
@@ -143,9 +262,9 @@ TRACE_EVENT(srn_complete,
 		__entry->byte_len = cqe->byte_len;
 		__entry->verdict = cqe->vendor_err;
 	),
-	TP_printk("qpn %#x wr_id %#llx opcode %u status %u (%s) bytes %u", __entry->qpn,
-		  __entry->wr_id, __entry->opcode, __entry->status,
-		  srn_verdict_name(__entry->verdict), __entry->byte_len)
+	TP_printk("qpn %#x wr_id %#llx %s status %s (%s) bytes %u", __entry->qpn,
+		  __entry->wr_id, show_wc(__entry->opcode), show_wc_status(__entry->status),
+		  show_verdict(__entry->verdict), __entry->byte_len)
 );
 
 TRACE_EVENT(srn_qp_state,
@@ -163,8 +282,8 @@ TRACE_EVENT(srn_qp_state,
 		__entry->to = to;
 		__entry->why = qp->last_error;
 	),
-	TP_printk("qpn %#x state %u -> %u (%s)", __entry->qpn, __entry->from, __entry->to,
-		  srn_verdict_name(__entry->why))
+	TP_printk("qpn %#x %s -> %s (%s)", __entry->qpn, show_qp_state(__entry->from),
+		  show_qp_state(__entry->to), show_verdict(__entry->why))
 );
 
 #endif
