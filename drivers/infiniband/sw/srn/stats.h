@@ -58,7 +58,9 @@ enum srn_counter {
 	SRN_CNT_MAX,
 };
 
-/* Where rxe counts the same thing, the name is the same. */
+/* Where mlx5 counts the same thing, the name is its name, which tools know
+ * (Prometheus' node_exporter for one); else that of rxe, where it does.
+ */
 #define SRN_COUNTER_NAMES(X)	\
 	X(SENT_PKTS, "sent_pkts") \
 	X(SENT_TRAINS, "sent_trains") \
@@ -66,16 +68,16 @@ enum srn_counter {
 	X(RCVD_PKTS, "rcvd_pkts") \
 	X(RCVD_BYTES, "rcvd_bytes") \
 	X(DUP_REQUEST, "duplicate_request") \
-	X(OUT_OF_SEQ, "out_of_seq_request") \
+	X(OUT_OF_SEQ, "out_of_sequence") \
 	X(SEND_RNR, "send_rnr_err") \
-	X(RCVD_RNR, "rcvd_rnr_err") \
+	X(RCVD_RNR, "rnr_nak_retry_err") \
 	X(SENT_NAK, "sent_nak") \
-	X(RCVD_SEQ_ERR, "rcvd_seq_err") \
+	X(RCVD_SEQ_ERR, "packet_seq_err") \
 	X(RCVD_NAK, "rcvd_nak") \
-	X(IMPLIED_NAK, "implied_nak") \
+	X(IMPLIED_NAK, "implied_nak_seq_err") \
 	X(SENT_ACK, "sent_ack") \
 	X(ACK_DEFERRED, "ack_deferred") \
-	X(TIMEOUT, "completer_retry_err") \
+	X(TIMEOUT, "local_ack_timeout_err") \
 	X(RETRANS, "retransmitted_pkts") \
 	X(RETRY_EXCEEDED, "retry_exceeded_err") \
 	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \
@@ -90,7 +92,7 @@ enum srn_counter {
 	X(RX_TVER, "rcvd_bad_version") \
 	X(RX_OPCODE, "rcvd_bad_opcode") \
 	X(RX_PAD, "rcvd_bad_pad") \
-	X(RX_ICRC, "rcvd_bad_icrc") \
+	X(RX_ICRC, "rx_icrc_encapsulated") \
 	X(RX_NO_QP, "rcvd_no_qp") \
 	X(RX_BAD_STATE, "rcvd_bad_qp_state") \
 	X(RX_BAD_ADDR, "rcvd_bad_address") \
@@ -105,7 +107,7 @@ enum srn_counter {
 	X(LINK_DOWNED, "link_downed") \
 	X(RDMA_SENDS, "rdma_sends") \
 	X(RDMA_RECVS, "rdma_recvs") \
-	X(CNP_RCVD, "rcvd_cnp")
+	X(CNP_RCVD, "rp_cnp_ignored")
 
 struct srn_stats {
 	u64 cnt[SRN_CNT_MAX];
