@@ -108,10 +108,11 @@ static void set_attributes(struct srn_dev *dev)
 	ibdev->node_guid = make_guid(dev->ndev);
 	strscpy(ibdev->node_desc, "srn", sizeof(ibdev->node_desc));
 
-	/* Programs look for the netdev below their device's parent. The name is
-	 * the user's: without the mark udev would rename it after the parent.
+	/* No parent, as the other soft devices of the kernel: udev renames what
+	 * hangs below a PCI device after its slot, and programs would take the
+	 * NIC for an RDMA adapter. The mark tells rdma-core 53 and later that
+	 * the name is the user's.
 	 */
-	ibdev->dev.parent = dev->ndev->dev.parent;
 	ib_mark_name_assigned_by_user(ibdev);
 
 	/* Where RDMA devices are private to a namespace, this one belongs to its
