@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Atomics on keyed memory, atomic towards the CPUs too (ATOMIC_GLOB). */
+/* Atomics on keyed memory, atomic towards the CPUs too. */
 #ifndef SRN_ATOMIC_H
 #define SRN_ATOMIC_H
 
