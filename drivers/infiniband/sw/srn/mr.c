@@ -95,27 +95,40 @@ static int map_umem(struct srn_mem_map *map, struct ib_umem *umem, u64 iova)
 	return 0;
 }
 
-/* Pins and maps; on success the caller owns *umem and map->blocks. */
+/* Pins and maps; on success the caller owns *umem and map->blocks, both NULL where there
+ * is nothing to pin.
+ */
 static int pin(struct ib_device *ibdev, u64 start, u64 length, u64 iova, int access,
 	       struct ib_umem **umem, struct srn_mem_map *map)
 {
 	u64 last;
 	int err;
 
+	/* Before the address is dropped: a rereg may bring it back. */
+	if (length && check_add_overflow(iova, length - 1, &last))
+		return -EINVAL;
 	if (access & IB_ZERO_BASED)
 		iova = 0;
-	if (!length || check_add_overflow(iova, length - 1, &last))
-		return -EINVAL;
+	if (!length) {	/* a key and no bytes */
+		map->iova = iova;
+		map->block_shift = PAGE_SHIFT;
+		return 0;
+	}
 	/* Not silently another range where addresses are short. */
 	if (start != (unsigned long)start || length != (size_t)length)
 		return -EINVAL;
 
 	*umem = ib_umem_get(ibdev, start, length, access);
-	if (IS_ERR(*umem))
-		return PTR_ERR(*umem);
+	if (IS_ERR(*umem)) {
+		err = PTR_ERR(*umem);
+		*umem = NULL;
+		return err;
+	}
 	err = map_umem(map, *umem, iova);
-	if (err)
+	if (err) {
 		ib_umem_release(*umem);
+		*umem = NULL;
+	}
 	return err;
 }
 
@@ -169,7 +182,7 @@ static bool needs_repin(const struct srn_mem *mem, int flags, int access)
 {
 	if (flags & IB_MR_REREG_TRANS)
 		return true;
-	return (flags & IB_MR_REREG_ACCESS) && ib_access_writable(access) &&
+	return mem->umem && (flags & IB_MR_REREG_ACCESS) && ib_access_writable(access) &&
 	       !mem->umem->writable;
 }
 
@@ -179,6 +192,7 @@ struct ib_mr *srn_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	struct srn_mem *mem = &to_srn_mr(ibmr)->mem;
 	struct srn_mem_map map = {}, old = {};
 	struct ib_umem *umem = NULL;
+	bool repin;
 	int err;
 
 	err = srn_udata_in(udata, NULL, 0);
@@ -194,7 +208,8 @@ struct ib_mr *srn_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	/* All that can fail comes before the MR is touched: IBTA would let it be
 	 * destroyed by a failed attempt, users do not expect that.
 	 */
-	if (needs_repin(mem, flags, access)) {
+	repin = needs_repin(mem, flags, access);
+	if (repin) {
 		if (!(flags & IB_MR_REREG_TRANS)) {
 			if (mem->umem->owning_mm != current->mm)
 				return ERR_PTR(-EACCES);
@@ -213,7 +228,7 @@ struct ib_mr *srn_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 		ib_umem_release(umem);
 		return ERR_PTR(err);
 	}
-	if (umem) {
+	if (repin) {
 		swap(umem, mem->umem);
 		old = mem->map;
 		mem->map = map;
