@@ -87,7 +87,7 @@ struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
 		.sge = qp->rq.wqe.sge,
 		.num = qp->rq.wqe.num_sge,
 		.dev = qp->dev,
-		.pd = qp->ibqp.pd,
+		.pd = qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd,
 		.kernel = qp->kernel,
 	};
 }

@@ -42,7 +42,11 @@ void srn_rq_reset(struct srn_qp *qp);
  */
 enum srn_verdict srn_rq_open(struct srn_qp *qp);
 
-/** srn_rq_sgl() - the scatter list of the open WQE */
+/**
+ * srn_rq_sgl() - the scatter list of the open WQE
+ *
+ * A SRQ's PD governs its WQEs, whatever the PD of the QP is (10.2.9).
+ */
 struct srn_sgl srn_rq_sgl(const struct srn_qp *qp);
 
 /** srn_rq_cqe() - a receive completion with the fields that all of a QP have in common */
