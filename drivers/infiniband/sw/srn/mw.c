@@ -15,6 +15,9 @@
 #define MW_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 			 IB_ACCESS_REMOTE_ATOMIC)
 
+/* What of a key the consumer chooses. */
+#define KEY_BYTE	0xffu
+
 static struct srn_mw *to_srn_mw(struct ib_mw *ibmw)
 {
 	return container_of(ibmw, struct srn_mw, ibmw);
@@ -111,9 +114,8 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 /* bind_lock held: what the window itself must fulfil. */
 static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct srn_mw_bind *bind)
 {
-	if (!mw || mw->type != SRN_MEM_MW || mw->key != bind->mw_rkey || mw->pd != pd)
-		return false;
-	if ((bind->new_rkey ^ mw->key) >> 8 || bind->access & ~MW_ACCESS)
+	if (!mw || mw->type != SRN_MEM_MW || mw->key != bind->mw_rkey || mw->pd != pd ||
+	    bind->access & ~MW_ACCESS)
 		return false;
 	if (mw->mw_type == IB_MW_TYPE_1)
 		return mw->state == SRN_MEM_FREE || mw->state == SRN_MEM_VALID;
@@ -125,7 +127,7 @@ static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct sr
 static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner *owner,
 		    const struct srn_mw_bind *bind)
 {
-	mw->key = bind->new_rkey;
+	mw->key = (mw->key & ~KEY_BYTE) | (bind->new_rkey & KEY_BYTE);
 	if (!mr)
 		return;
 	mw->parent = mr;

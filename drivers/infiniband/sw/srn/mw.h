@@ -33,6 +33,7 @@ struct srn_mw_bind {
  * srn_mem_bind() - execute a bind
  * @owner: the QP it was posted on
  *
+ * Of @bind->new_rkey the key byte counts, the rest stays as it is (as with adapters).
  * BH disabled, no mem reference held. SRN_OK or SRN_V_MW_BIND.
  */
 enum srn_verdict srn_mem_bind(struct srn_mw_owner *owner, const struct srn_mw_bind *bind);

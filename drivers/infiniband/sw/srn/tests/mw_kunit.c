@@ -103,7 +103,6 @@ static const struct bind_row bind_rows[] = {
 	{ "unknown MR", ALL, IB_MW_TYPE_2, { .mr_lkey = 0x10000 } },
 	{ "MR's old key", ALL, IB_MW_TYPE_2, { .mr_lkey = 1 } },
 	{ "window's old key", ALL, IB_MW_TYPE_2, { .mw_rkey = 1 } },
-	{ "new key of another index", ALL, IB_MW_TYPE_2, { .new_rkey = 0x100 } },
 	{ "type 2 bound to no bytes", ALL, IB_MW_TYPE_2, { .length = -200 } },
 	{ "another PD", ALL, IB_MW_TYPE_1, {}, true },
 };
@@ -130,6 +129,29 @@ static void srn_mw_bind_refused_test(struct kunit *test)
 	/* The refusal left the window as it was. */
 	if ((row->mr_access & (IB_ACCESS_MW_BIND | IB_ZERO_BASED)) == IB_ACCESS_MW_BIND)
 		KUNIT_EXPECT_EQ(test, srn_mem_bind(&c->own, &good), SRN_OK);
+	srn_dealloc_mw(&mw->ibmw);
+}
+
+/* The consumer chooses the key byte; what else it says is not looked at. */
+static void srn_mw_bind_key_byte_test(struct kunit *test)
+{
+	static const u32 keys[] = { 0, 0x400, U32_MAX, 0x12345678 };
+	struct ctx *c = test->priv;
+	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
+	struct srn_mw *mw = make_mw(test, c->pd, IB_MW_TYPE_2);
+	u32 index = mw->mem->key & ~0xffu, key;
+	struct srn_mw_bind b;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		b = bind_of(mr, mw);
+		b.new_rkey = keys[i];
+		key = index | (keys[i] & 0xff);
+		KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b), SRN_OK);
+		KUNIT_EXPECT_EQ(test, remote(c, QPN, key, b.addr, 200, IB_ACCESS_REMOTE_READ),
+				SRN_OK);
+		KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, false), SRN_OK);
+	}
 	srn_dealloc_mw(&mw->ibmw);
 }
 
@@ -193,6 +215,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(srn_mw_window_test),
 	KUNIT_CASE(srn_mw_window_bytes_test),
 	KUNIT_CASE_PARAM(srn_mw_bind_refused_test, bind_gen_params),
+	KUNIT_CASE(srn_mw_bind_key_byte_test),
 	KUNIT_CASE(srn_mw_window1_test),
 	KUNIT_CASE(srn_mw_unbind_qp_test),
 	{}
