@@ -54,7 +54,7 @@ struct srn_mem {
 	u32 key;			/* index << 8 | key byte; lkey == rkey */
 	int access;			/* IB_ACCESS_* */
 	bool permanent;			/* the local DMA lkey: not counted */
-	struct srn_mem_map map;		/* of a window: iova and length only */
+	struct srn_mem_map map;		/* of a window: a part of its MR's, whose blocks these are */
 	refcount_t refs;
 	struct completion released;
 	struct rcu_head rcu;
@@ -157,15 +157,13 @@ struct page *srn_mem_page(const struct srn_mem *mem, u64 addr, unsigned int *off
  */
 static inline void *srn_mem_span(const struct srn_mem *mem, u64 addr, u64 *len)
 {
-	const struct srn_mem_map *map;
+	const struct srn_mem_map *map = &mem->map;
 	u64 pos, in_block;
 
 	if (mem->type == SRN_MEM_DMA) {
 		*len = U64_MAX;
 		return (void *)(uintptr_t)addr;
 	}
-	/* A window names the bytes of its MR by the MR's own addresses. */
-	map = mem->type == SRN_MEM_MW ? &mem->parent->map : &mem->map;
 	pos = addr - map->iova + map->offset;
 	in_block = pos & (BIT_ULL(map->block_shift) - 1);
 	*len = BIT_ULL(map->block_shift) - in_block;

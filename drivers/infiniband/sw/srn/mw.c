@@ -11,9 +11,8 @@
 #include <kunit/visibility.h>
 #include <linux/slab.h>
 
-/* Not IB_ZERO_BASED: not promised (IB_DEVICE_MEM_WINDOW_TYPE_2B without it). */
 #define MW_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
-			 IB_ACCESS_REMOTE_ATOMIC)
+			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
 
 /* What of a key the consumer chooses. */
 #define KEY_BYTE	0xffu
@@ -96,7 +95,8 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 		return NULL;
 	map = &mr->map;
 	spin_lock(&mr->lock);
-	ok = mr->state == SRN_MEM_VALID && mr->key == bind->mr_lkey && mr->pd == pd &&
+	/* Pairs with the release of srn_mem_set_state(): rereg writes the map unlocked. */
+	ok = smp_load_acquire(&mr->state) == SRN_MEM_VALID && mr->key == bind->mr_lkey && mr->pd == pd &&
 	     /* C10-73 and o10-36: windows are allowed, and addresses are the MR's. */
 	     (mr->access & IB_ACCESS_MW_BIND) && !(mr->access & IB_ZERO_BASED) &&
 	     /* C10-74: no writing through a window to what may not be written. */
@@ -118,9 +118,21 @@ static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct sr
 	    bind->access & ~MW_ACCESS)
 		return false;
 	if (mw->mw_type == IB_MW_TYPE_1)
-		return mw->state == SRN_MEM_FREE || mw->state == SRN_MEM_VALID;
+		return !(bind->access & IB_ZERO_BASED) &&
+		       (mw->state == SRN_MEM_FREE || mw->state == SRN_MEM_VALID);
 	/* Type 2 is invalidated, not bound again, and not by binding no bytes. */
 	return mw->state == SRN_MEM_FREE && bind->length;
+}
+
+/* The part of the MR that the window shows. The MR and its map stay as they are while
+ * windows are bound.
+ */
+static void show(struct srn_mem *mw, const struct srn_mem *mr, const struct srn_mw_bind *bind)
+{
+	mw->map = mr->map;
+	mw->map.offset += bind->addr - mr->map.iova;
+	mw->map.iova = bind->access & IB_ZERO_BASED ? 0 : bind->addr;
+	mw->map.length = bind->length;
 }
 
 /* bind_lock held, the window is free. @mr is counted; NULL leaves it unbound. */
@@ -133,8 +145,7 @@ static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner 
 	mw->parent = mr;
 	mw->access = bind->access;
 	mw->qpn = owner->qpn;
-	mw->map.iova = bind->addr;
-	mw->map.length = bind->length;
+	show(mw, mr, bind);
 	if (mw->mw_type == IB_MW_TYPE_2)
 		list_add(&mw->bound, &owner->dev->mems.bound);
 	srn_mem_set_state(mw, SRN_MEM_VALID);

@@ -95,7 +95,7 @@ static const struct bind_row bind_rows[] = {
 	  IB_MW_TYPE_2, { .access = IB_ACCESS_REMOTE_WRITE } },
 	{ "atomic window on a read-only MR", IB_ACCESS_MW_BIND | IB_ACCESS_REMOTE_READ,
 	  IB_MW_TYPE_1, { .access = IB_ACCESS_REMOTE_ATOMIC } },
-	{ "zero-based window", ALL, IB_MW_TYPE_2, { .access = IB_ZERO_BASED } },
+	{ "zero-based window of type 1", ALL, IB_MW_TYPE_1, { .access = IB_ZERO_BASED } },
 	{ "window rights to bind", ALL, IB_MW_TYPE_2, { .access = IB_ACCESS_MW_BIND } },
 	{ "starts before the MR", ALL, IB_MW_TYPE_2, { .addr = -101 } },
 	{ "ends after the MR", ALL, IB_MW_TYPE_2, { .length = LEN - 299 } },
@@ -152,6 +152,33 @@ static void srn_mw_bind_key_byte_test(struct kunit *test)
 				SRN_OK);
 		KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, false), SRN_OK);
 	}
+	srn_dealloc_mw(&mw->ibmw);
+}
+
+/* Addresses count from the window's first byte, whose place in the MR stays the same. */
+static void srn_mw_zero_based_window_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0x680, ALL);
+	struct srn_mw *mw = make_mw(test, c->pd, IB_MW_TYPE_2);
+	struct srn_mw_bind b = bind_of(mr, mw);
+	struct srn_mem *mem;
+	u64 len;
+
+	b.addr = IOVA + 5000;
+	b.access |= IB_ZERO_BASED;
+	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b), SRN_OK);
+	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, 0, 201, IB_ACCESS_REMOTE_READ),
+			SRN_V_REM_ACCESS);
+	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 1, IB_ACCESS_REMOTE_READ),
+			SRN_V_REM_ACCESS);
+	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, U64_MAX, 1, IB_ACCESS_REMOTE_READ),
+			SRN_V_REM_ACCESS);
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, b.new_rkey, 0, 200,
+						 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
+	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, 7, &len),
+			    mr->map.blocks[1] + (5007 + 0x680 - PAGE_SIZE));
+	srn_mem_put(mem);
 	srn_dealloc_mw(&mw->ibmw);
 }
 
@@ -216,6 +243,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(srn_mw_window_bytes_test),
 	KUNIT_CASE_PARAM(srn_mw_bind_refused_test, bind_gen_params),
 	KUNIT_CASE(srn_mw_bind_key_byte_test),
+	KUNIT_CASE(srn_mw_zero_based_window_test),
 	KUNIT_CASE(srn_mw_window1_test),
 	KUNIT_CASE(srn_mw_unbind_qp_test),
 	{}
