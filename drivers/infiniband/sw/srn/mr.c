@@ -170,7 +170,7 @@ static int rereg_begin(struct srn_mem *mem)
 
 	spin_lock_bh(&mem->lock);
 	if (atomic_read(&mem->windows))
-		err = -EINVAL;
+		err = -EBUSY;
 	else
 		srn_mem_quiesce(mem, SRN_MEM_INVALID);
 	spin_unlock_bh(&mem->lock);
@@ -352,7 +352,7 @@ int srn_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		srn_mem_set_state(mem, SRN_MEM_INVALID);
 	spin_unlock_bh(&mem->lock);
 	if (bound)
-		return -EINVAL;
+		return -EBUSY;
 
 	srn_mem_remove(mem);
 	kvfree(mem->next.blocks);

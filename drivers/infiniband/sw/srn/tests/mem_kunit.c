@@ -314,7 +314,7 @@ static void srn_mem_dereg_with_window_test(struct kunit *test)
 	b = (struct srn_mw_bind) { mr->iova, 64, mr->rkey, mw->mem->key, mw->mem->key,
 				   IB_ACCESS_REMOTE_READ };
 	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b), SRN_OK);
-	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), -EBUSY);
 	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, mr->rkey, false),
 			SRN_V_MW_BIND);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, b.addr, 64, IB_ACCESS_REMOTE_READ),
