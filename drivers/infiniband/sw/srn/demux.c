@@ -56,9 +56,10 @@ static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
 static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
 {
 	bool fits = srn_opcode_svc(pkt->opcode) == qp->svc->code;
+	u8 op = srn_opcodes[pkt->opcode].op;
 
-	if (srn_opcodes[pkt->opcode].op == SRN_OP_NONE && !qp->svc->reliable)
-		fits = false;
+	if (op == SRN_OP_NONE)
+		return fits && qp->svc->reliable ? PASS : SRN_CNT_RX_OPCODE;
 	return fits ? PASS : SRN_CNT_RX_NO_QP;
 }
 
@@ -152,10 +153,13 @@ void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 		goto put;
 	}
 	refused = check(qp, snet, skb);
-	if (refused)
+	if (refused) {
 		refuse(snet, qp, skb, refused);
-	else
+	} else {
+		if (srn_pkt_info(skb)->op == SRN_OP_NONE)
+			srn_count(qp->dev, SRN_CNT_RX_OPCODE);
 		srn_round_rx(qp, skb);
+	}
 put:
 	srn_qp_ref_put(ref);
 }

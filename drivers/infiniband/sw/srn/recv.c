@@ -16,7 +16,6 @@ static const enum srn_counter parse_counters[SRN_PARSE_MAX] = {
 	[SRN_PARSE_SHORT]	= SRN_CNT_RX_SHORT,
 	[SRN_PARSE_LENGTH]	= SRN_CNT_RX_LENGTH,
 	[SRN_PARSE_TVER]	= SRN_CNT_RX_TVER,
-	[SRN_PARSE_OPCODE]	= SRN_CNT_RX_OPCODE,
 	[SRN_PARSE_PAD]		= SRN_CNT_RX_PAD,
 	[SRN_PARSE_ICRC]	= SRN_CNT_RX_ICRC,
 	[SRN_PARSE_NOMEM]	= SRN_CNT_RX_NOMEM,
@@ -67,10 +66,10 @@ int srn_recv(struct sock *sk, struct sk_buff *skb)
 	leave_stack(skb);
 
 	res = check(skb);
-	if (res)
+	if (res && res != SRN_PARSE_OPCODE) {	/* a reserved one may draw a NAK */
 		count_refused(snet, skb, res);
-	if (res && res != SRN_PARSE_OPCODE)	/* a reserved one may draw a NAK */
 		goto drop;
+	}
 	srn_demux(snet, skb);
 	return 0;
 drop:
