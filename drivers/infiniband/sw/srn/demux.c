@@ -52,12 +52,16 @@ static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
 	return net_eq(qp->dev->net, snet->net) ? PASS : SRN_CNT_RX_NO_QP;
 }
 
-/* Of the reserved opcodes those of a reliable service are let in, since they draw a NAK. */
+/* Congestion notifications are for QPs of each service; of the reserved opcodes those of
+ * a reliable one are let in, since they draw a NAK.
+ */
 static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
 {
 	bool fits = srn_opcode_svc(pkt->opcode) == qp->svc->code;
 	u8 op = srn_opcodes[pkt->opcode].op;
 
+	if (op == SRN_OP_CNP)
+		return PASS;
 	if (op == SRN_OP_NONE)
 		return fits && qp->svc->reliable ? PASS : SRN_CNT_RX_OPCODE;
 	return fits ? PASS : SRN_CNT_RX_NO_QP;
@@ -116,14 +120,6 @@ static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_
 	       check_address(qp, skb);
 }
 
-/* Congestion notifications are counted; nothing slows down for them yet. */
-static void notify(struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
-{
-	if (!check_namespace(qp, snet))
-		srn_count(qp->dev, SRN_CNT_CNP_RCVD);
-	consume_skb(skb);
-}
-
 /* A packet for no QP, or for one of another namespace, counts where it arrived. */
 static void refuse(struct srn_net *snet, struct srn_qp *qp, struct sk_buff *skb, int counter)
 {
@@ -148,10 +144,6 @@ void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 		return;
 	}
 	qp = ref->qp;
-	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
-		notify(qp, snet, skb);
-		goto put;
-	}
 	refused = check(qp, snet, skb);
 	if (refused) {
 		refuse(snet, qp, skb, refused);
@@ -160,6 +152,5 @@ void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 			srn_count(qp->dev, SRN_CNT_RX_OPCODE);
 		srn_round_rx(qp, skb);
 	}
-put:
 	srn_qp_ref_put(ref);
 }

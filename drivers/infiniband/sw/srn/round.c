@@ -26,7 +26,11 @@ void srn_round_purge(struct srn_qp *qp)
 static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
 	trace_srn_rx(qp, skb);
-	if (!qp->svc->connected) {
+	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
+		/* Nothing slows down for it yet. */
+		srn_count(qp->dev, SRN_CNT_CNP_RCVD);
+		consume_skb(skb);
+	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
 	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
 		srn_responder_rx(qp, skb);
