@@ -169,10 +169,11 @@ static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_stat
 	case IB_QPS_RTS:
 		if (cur == IB_QPS_RTR)
 			srn_requester_start(qp);
+		srn_sq_drain(qp, false);
 		break;
 	case IB_QPS_SQD:
 		if (cur == IB_QPS_RTS)
-			srn_sq_drain(qp);
+			srn_sq_drain(qp, true);
 		break;
 	case IB_QPS_ERR:
 		srn_qp_error(qp, SRN_V_FLUSH);

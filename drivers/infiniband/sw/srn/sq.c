@@ -169,9 +169,9 @@ void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v)
 		srn_qp_error(qp, v);
 }
 
-void srn_sq_drain(struct srn_qp *qp)
+void srn_sq_drain(struct srn_qp *qp, bool wait)
 {
-	qp->sq.draining = true;
+	qp->sq.draining = wait;
 }
 
 void srn_sq_flush(struct srn_qp *qp)

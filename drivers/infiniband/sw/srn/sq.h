@@ -109,8 +109,8 @@ void srn_sq_retire(struct srn_qp *qp);
  */
 void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v);
 
-/** srn_sq_drain() - to SQD: say when what was begun is done */
-void srn_sq_drain(struct srn_qp *qp);
+/** srn_sq_drain() - to SQD: say when what was begun is done; from SQD: say nothing */
+void srn_sq_drain(struct srn_qp *qp, bool wait);
 
 /** srn_sq_flush() - complete all that is posted with FLUSH_ERR; srn_requester_reset() follows */
 void srn_sq_flush(struct srn_qp *qp);
