@@ -96,6 +96,7 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 		return;
 	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
 	qp->retry.rewound = true;
+	srn_window_lost(&qp->window);
 	seek(qp, psn);
 }
 
@@ -104,10 +105,13 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
  */
 void srn_retry_nak(struct srn_qp *qp)
 {
-	if (qp->retry.rewound)
+	if (qp->retry.rewound) {
+		srn_window_collapsed(&qp->window);
 		again(qp);
-	else
+	} else {
+		srn_window_lost(&qp->window);
 		seek(qp, qp->window.una);
+	}
 	qp->retry.rewound = true;
 }
 
@@ -136,6 +140,7 @@ static void timed_out(struct srn_qp *qp)
 		return;
 	srn_count(qp->dev, SRN_CNT_TIMEOUT);
 	qp->retry.rewound = false;
+	srn_window_collapsed(&qp->window);
 	again(qp);
 	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
 	 * One packet finds out; a window sent again for nothing would

@@ -3,8 +3,17 @@
 #include "window.h"
 
 #include <kunit/visibility.h>
+#include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
+
+/* A gap is no proof of a full queue: a quarter less, and not below what a link that
+ * loses a packet now and then needs. Silence is nearly one.
+ */
+#define GAP_FLOOR	16
+#define FLOOR		2
+/* Above ssthresh: steps for each window that was answered. */
+#define STEPS		4
 
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 {
@@ -12,6 +21,10 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->end = psn;
 	w->at.psn = psn;
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
+	w->cwnd = w->full;
+	w->ssthresh = w->full;
+	w->credit = 0;
+	w->cut = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
@@ -43,9 +56,54 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_seek);
 
+static void cut_to(struct srn_window *w, u32 cwnd)
+{
+	w->cwnd = cwnd;
+	w->credit = 0;
+	w->cut = true;
+	w->cut_end = w->end;
+}
+
+void srn_window_lost(struct srn_window *w)
+{
+	u32 less = max_t(u32, w->cwnd - w->cwnd / 4, min_t(u32, w->cwnd, GAP_FLOOR));
+
+	if (w->cut)
+		return;
+	w->ssthresh = less;
+	cut_to(w, less);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
+
+void srn_window_collapsed(struct srn_window *w)
+{
+	w->ssthresh = max_t(u32, w->cwnd / 2, FLOOR);
+	cut_to(w, FLOOR);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
+
+static void grow(struct srn_window *w, u32 acked)
+{
+	u32 doubled = min(w->cwnd + acked, w->ssthresh);
+
+	if (w->cwnd < w->ssthresh) {
+		w->cwnd = doubled;
+		return;
+	}
+	w->credit += acked * STEPS;
+	while (w->credit >= w->cwnd && w->cwnd < w->full) {
+		w->credit -= w->cwnd;
+		w->cwnd++;
+	}
+}
+
 void srn_window_acked(struct srn_window *w, u32 psn)
 {
+	if (unlikely(w->cwnd < w->full))
+		grow(w, srn_psn_diff(psn, w->una));
 	w->una = psn;
+	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0)
+		w->cut = false;
 	while (w->rd_head != w->rd_tail &&
 	       srn_psn_diff(psn, w->rd_last[w->rd_head % SRN_MAX_RD_ATOMIC]) > 0)
 		w->rd_head++;

@@ -21,15 +21,30 @@ struct srn_window {
 	u32 una;		/* oldest PSN not acknowledged */
 	u32 end;		/* one after the highest PSN ever sent */
 	struct srn_cursor at;	/* what goes next; before end it is sent again */
-	u32 full;		/* PSNs that may be in flight */
+	u32 cwnd;		/* PSNs that may be in flight */
+	u32 full;		/* cwnd while nothing was lost */
+	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
+	u32 credit;		/* towards the next step of cwnd */
+	u32 cut_end;		/* what was sent before the last cut ends here */
+	bool cut;		/* cut_end is ahead of una */
 	u32 unasked;		/* packets since the last one that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
 	u32 rd_last[SRN_MAX_RD_ATOMIC];	/* the last PSN of each */
 };
 
-/** srn_window_start() - a new connection with a path MTU of @mtu bytes: @psn goes first */
+/**
+ * srn_window_start() - a new connection with a path MTU of @mtu bytes: @psn goes first
+ *
+ * The window is full from the start: where nothing is lost there is nothing to find out.
+ */
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
+
+/** srn_window_lost() - a gap: a quarter less in flight, once for all that was out */
+void srn_window_lost(struct srn_window *w);
+
+/** srn_window_collapsed() - silence, or what was sent again got lost: begin with few */
+void srn_window_collapsed(struct srn_window *w);
 
 /** srn_window_reset() - nothing is in flight; the WQE @index goes next */
 void srn_window_reset(struct srn_window *w, u32 index);
@@ -43,7 +58,7 @@ static inline u32 srn_window_inflight(const struct srn_window *w)
 /** srn_window_is_full() - whether answers have to come before @npsn more may go */
 static inline bool srn_window_is_full(const struct srn_window *w, u32 npsn)
 {
-	return srn_window_inflight(w) + npsn > w->full;
+	return srn_window_inflight(w) + npsn > w->cwnd;
 }
 
 /** srn_window_reads() - READ requests and atomics in flight */

@@ -24,11 +24,103 @@ static void srn_window_starts_full_test(struct kunit *test)
 {
 	struct srn_window *w = new_window(test);
 
-	KUNIT_EXPECT_EQ(test, w->full, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW));
 	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW + 1));
 	srn_window_start(w, FIRST, 4096);
-	KUNIT_EXPECT_EQ(test, w->full, SRN_WINDOW_BYTES / 4096);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_BYTES / 4096);
+}
+
+/* Sends what the window takes and has all of it acknowledged. */
+static void turn_over(struct srn_window *w)
+{
+	while (!srn_window_is_full(w, 1))
+		srn_window_sent(w, 1, true, false);
+	srn_window_acked(w, w->at.psn);
+}
+
+static void srn_window_gap_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test);
+	int i;
+
+	while (!srn_window_is_full(w, 1))
+		srn_window_sent(w, 1, true, false);
+	srn_window_lost(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
+	/* More gaps in what was out then say nothing new. */
+	srn_window_acked(w, psn(10));
+	srn_window_lost(w);
+	KUNIT_EXPECT_GE(test, w->cwnd, SRN_WINDOW * 3 / 4);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+	turn_over(w);
+	turn_over(w);
+	srn_window_lost(w);
+	KUNIT_EXPECT_LT(test, w->cwnd, SRN_WINDOW * 3 / 4);
+	for (i = 0; i < 100; i++) {
+		turn_over(w);
+		srn_window_lost(w);
+	}
+	KUNIT_EXPECT_GE(test, w->cwnd, 16u);
+	for (i = 0; i < 64; i++)
+		turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+}
+
+static void srn_window_silence_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test);
+	int i;
+
+	for (i = 0; i < 10; i++)
+		srn_window_collapsed(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
+	srn_window_start(w, FIRST, 1024);
+	turn_over(w);
+	srn_window_collapsed(w);
+	/* Doubles up to the half of what was too much, then creeps. */
+	for (i = 0; i < 6; i++)
+		turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
+	turn_over(w);
+	KUNIT_EXPECT_LE(test, w->cwnd, SRN_WINDOW / 2 + 8);
+	for (i = 0; i < 64; i++)
+		turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+}
+
+/* Senders that share a queue of @room PSNs, which drops what is too much, and answers of
+ * which each comes a turn later.
+ */
+static void srn_window_shares_queue_test(struct kunit *test)
+{
+	struct srn_window *w[8];
+	u32 room = 200, queued, passed = 0, dropped = 0;
+	int turn, i;
+
+	for (i = 0; i < ARRAY_SIZE(w); i++)
+		w[i] = new_window(test);
+	for (turn = 0; turn < 1000; turn++) {
+		for (i = 0, queued = 0; i < ARRAY_SIZE(w); i++) {
+			u32 n = w[i]->cwnd, fits = min(n, room - queued);
+
+			while (!srn_window_is_full(w[i], 1))
+				srn_window_sent(w[i], 1, true, false);
+			srn_window_acked(w[i], srn_psn_add(w[i]->una, fits));
+			if (!fits)
+				srn_window_collapsed(w[i]);
+			else if (fits < n)
+				srn_window_lost(w[i]);
+			srn_window_seek(w[i], (struct srn_cursor){ .psn = w[i]->una });
+			queued += fits;
+			passed += turn >= 100 ? fits : 0;
+			dropped += turn >= 100 ? n - fits : 0;
+		}
+	}
+	KUNIT_EXPECT_GT(test, passed, 900 * room * 8 / 10);
+	KUNIT_EXPECT_LT(test, dropped, passed / 4);
 }
 
 static void srn_window_sent_test(struct kunit *test)
@@ -105,6 +197,9 @@ static void srn_window_seek_test(struct kunit *test)
 
 static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_starts_full_test),
+	KUNIT_CASE(srn_window_gap_test),
+	KUNIT_CASE(srn_window_silence_test),
+	KUNIT_CASE(srn_window_shares_queue_test),
 	KUNIT_CASE(srn_window_sent_test),
 	KUNIT_CASE(srn_window_has_test),
 	KUNIT_CASE(srn_window_reads_test),
