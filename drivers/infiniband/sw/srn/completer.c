@@ -4,7 +4,6 @@
 
 #include <rdma/ib_verbs.h>
 
-#include "limits.h"
 #include "parse.h"
 #include "psn.h"
 #include "qp.h"
@@ -151,9 +150,9 @@ static bool fits_position(const struct srn_wqe *wqe, u32 psn, u8 pos)
 	bool ends = pos == SRN_POS_LAST || pos == SRN_POS_ONLY;
 	bool starts = pos == SRN_POS_FIRST || pos == SRN_POS_ONLY;
 
-	if (ends != (psn == wqe->last_psn || (index + 1) % SRN_READ_CHUNK == 0))
+	if (ends != (psn == wqe->last_psn || (index + 1) % wqe->chunk == 0))
 		return false;
-	return starts || index % SRN_READ_CHUNK;
+	return starts || index % wqe->chunk;
 }
 
 static void bad_response(struct srn_qp *qp, struct srn_wqe *wqe)

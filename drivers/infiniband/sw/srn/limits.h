@@ -29,10 +29,6 @@
  */
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
-/* A READ asks for at most this many response packets at once: the window of
- * what a responder may send us. A longer READ is several requests on the wire.
- */
-#define SRN_READ_CHUNK		64
 /* Bytes (skb truesize) of UC and UD packets that may wait in the queues of a network
  * namespace, and how long who finds it full waits before it looks again.
  */

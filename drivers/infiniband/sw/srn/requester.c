@@ -67,7 +67,8 @@ static void start(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 	else if (srn_wqe_is_answered(wqe) && !qp->max_rd_atomic)
 		wqe->status = SRN_V_LOC_QP_OP;	/* it could never go */
 	else
-		srn_sq_start(wqe, qp->window.at.psn, srn_wqe_npsn(wqe, mtu));
+		srn_sq_start(wqe, qp->window.at.psn, srn_wqe_npsn(wqe, mtu),
+			     srn_window_chunk(&qp->window, qp->max_rd_atomic));
 }
 
 /* Whether the private array has the WQE; looks into the ring only if it has not. */

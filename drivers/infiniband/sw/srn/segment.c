@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 
-#include "limits.h"
 #include "psn.h"
 #include "service.h"
 #include "wqe.h"
@@ -35,7 +34,7 @@ static void plan_read(const struct srn_wqe *wqe, const struct srn_wr_op *op, u32
 	plan->opcode |= op->only;
 	plan->first = true;
 	plan->npsn = min_t(u32, srn_psn_diff(wqe->last_psn, plan->psn) + 1,
-			   SRN_READ_CHUNK - index % SRN_READ_CHUNK);
+			   wqe->chunk - index % wqe->chunk);
 	plan->len = min(wqe->length - plan->offset, plan->npsn * mtu);
 	plan->last = srn_psn_add(plan->psn, plan->npsn - 1) == wqe->last_psn;
 }

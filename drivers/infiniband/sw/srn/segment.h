@@ -39,7 +39,7 @@ u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu);
  * @mtu: path MTU, bytes
  *
  * For a READ, the request that asks for the responses from @psn to the end of
- * their chunk (SRN_READ_CHUNK).
+ * their chunk (srn_wqe.chunk).
  */
 void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 mtu, u32 psn,
 		 struct srn_plan *plan);

@@ -74,9 +74,10 @@ bool srn_sq_posted(struct srn_qp *qp, u32 *tail);
  */
 bool srn_sq_fetch(struct srn_qp *qp, u32 num);
 
-/** srn_sq_start() - @wqe takes @npsn PSNs from @psn on */
-static inline void srn_sq_start(struct srn_wqe *wqe, u32 psn, u32 npsn)
+/** srn_sq_start() - @wqe takes @npsn PSNs from @psn on; a READ asks for @chunk at once */
+static inline void srn_sq_start(struct srn_wqe *wqe, u32 psn, u32 npsn, u32 chunk)
 {
+	wqe->chunk = chunk;
 	wqe->first_psn = psn;
 	wqe->last_psn = srn_psn_add(psn, npsn - 1);
 	wqe->done_psn = psn;

@@ -14,6 +14,13 @@
 #define FLOOR		2
 /* Above ssthresh: steps for each window that was answered. */
 #define STEPS		4
+/* A READ asks for at most this many response packets at once, unless few READs may be
+ * in flight: the window of what a responder may send us. A longer one is several
+ * requests on the wire.
+ */
+#define CHUNK		64
+/* And after a loss for few; but a long READ keeps what it began with. */
+#define FEW		8
 
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 {
@@ -81,6 +88,15 @@ void srn_window_collapsed(struct srn_window *w)
 	cut_to(w, FLOOR);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
+
+u32 srn_window_chunk(const struct srn_window *w, u32 reads)
+{
+	/* Two requests, so that the second waits at the peer when the first is answered. */
+	if (w->cwnd < 2 * CHUNK && w->cwnd < w->full)
+		return max_t(u32, w->cwnd / 2, FEW);
+	return max_t(u32, CHUNK, w->full / max_t(u32, reads, 1));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_chunk);
 
 static void grow(struct srn_window *w, u32 acked)
 {

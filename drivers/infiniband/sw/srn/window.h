@@ -46,6 +46,9 @@ void srn_window_lost(struct srn_window *w);
 /** srn_window_collapsed() - silence, or what was sent again got lost: begin with few */
 void srn_window_collapsed(struct srn_window *w);
 
+/** srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight */
+u32 srn_window_chunk(const struct srn_window *w, u32 reads);
+
 /** srn_window_reset() - nothing is in flight; the WQE @index goes next */
 void srn_window_reset(struct srn_window *w, u32 index);
 

@@ -65,6 +65,7 @@ struct srn_wqe {
 	u32 first_psn;
 	u32 last_psn;
 	u32 done_psn;		/* READ: next response PSN expected */
+	u16 chunk;		/* READ: PSNs that one request asks for */
 	bool started;
 	bool done;		/* acknowledged, or executed (local operation) */
 	union {

@@ -4,10 +4,11 @@
 #include <kunit/test.h>
 #include <rdma/ib_pack.h>
 
-#include "../limits.h"
 #include "../psn.h"
 #include "../service.h"
 #include "../wqe.h"
+
+#define CHUNK	64
 
 struct npsn_row {
 	const char *desc;
@@ -63,7 +64,9 @@ KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, desc);
 
 static void start_wqe(struct srn_wqe *wqe, u8 opcode, u32 length, u32 mtu, u32 psn)
 {
-	*wqe = (struct srn_wqe){ .opcode = opcode, .length = length, .first_psn = psn };
+	*wqe = (struct srn_wqe){
+		.opcode = opcode, .length = length, .first_psn = psn, .chunk = CHUNK,
+	};
 	wqe->last_psn = srn_psn_add(psn, srn_wqe_npsn(wqe, mtu) - 1);
 }
 
@@ -111,7 +114,7 @@ static void srn_segment_ud_test(struct kunit *test)
 /* A READ is asked for in chunks; each starts where the last one ended. */
 static void srn_segment_read_test(struct kunit *test)
 {
-	const u32 npsn = 2 * SRN_READ_CHUNK + 5, length = npsn * 256 - 7;
+	const u32 npsn = 2 * CHUNK + 5, length = npsn * 256 - 7;
 	const struct srn_service *rc = srn_service_of(IB_QPT_RC);
 	u32 psn = 0xffffff, asked = 0, npsns = 0;
 	struct srn_plan plan;
@@ -123,7 +126,7 @@ static void srn_segment_read_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, plan.opcode, 0x0c);
 		KUNIT_EXPECT_TRUE(test, plan.first);
 		KUNIT_EXPECT_EQ(test, plan.offset, asked);
-		KUNIT_EXPECT_LE(test, plan.npsn, (u32)SRN_READ_CHUNK);
+		KUNIT_EXPECT_LE(test, plan.npsn, (u32)CHUNK);
 		asked += plan.len;
 		npsns += plan.npsn;
 		psn = srn_psn_add(psn, plan.npsn);
@@ -135,7 +138,7 @@ static void srn_segment_read_test(struct kunit *test)
 	srn_segment(&wqe, rc, 256, srn_psn_add(0xffffff, 7), &plan);
 	KUNIT_EXPECT_EQ(test, plan.offset, 7u * 256);
 	/* And up to the end of what was asked then. */
-	KUNIT_EXPECT_EQ(test, plan.npsn, (u32)SRN_READ_CHUNK - 7);
+	KUNIT_EXPECT_EQ(test, plan.npsn, (u32)CHUNK - 7);
 }
 
 static void srn_segment_single_test(struct kunit *test)

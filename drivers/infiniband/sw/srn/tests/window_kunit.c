@@ -91,6 +91,19 @@ static void srn_window_silence_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 }
 
+/* The chunks that may be in flight fill the window, and never the wire's queue after a loss. */
+static void srn_window_chunk_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test);
+
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16), 64u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1), SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 2), SRN_WINDOW / 2);
+	srn_window_collapsed(w);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1), 8u);
+}
+
 /* Senders that share a queue of @room PSNs, which drops what is too much, and answers of
  * which each comes a turn later.
  */
@@ -199,6 +212,7 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_starts_full_test),
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
+	KUNIT_CASE(srn_window_chunk_test),
 	KUNIT_CASE(srn_window_shares_queue_test),
 	KUNIT_CASE(srn_window_sent_test),
 	KUNIT_CASE(srn_window_has_test),
