@@ -77,24 +77,36 @@ static bool run_sq(struct srn_qp *qp, int *budget)
 	return srn_requester_run(qp, budget);
 }
 
-/* The order is that of urgency: what arrived decides what may be sent; answers
- * go before requests, since a peer waits for them. A request from the peer says
- * nothing to the send queue.
+/* Answers go before requests, since a peer waits for them, but with half of the budget
+ * only where the send queue may have work: a peer that reads without end must not keep
+ * this side from sending.
+ */
+static bool run_tx(struct srn_qp *qp, bool sq)
+{
+	int rest = sq ? SRN_RUN_BUDGET / 2 : 0, budget = SRN_RUN_BUDGET - rest;
+	bool more = srn_responder_send(qp, &budget);
+
+	budget += rest;
+	if (sq)
+		more |= run_sq(qp, &budget);
+	return more;
+}
+
+/* The order is that of urgency: what arrived decides what may be sent. A request from the
+ * peer says nothing to the send queue.
  */
 static bool qp_round(struct srn_turn *turn, unsigned int bits)
 {
 	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
-	int rx = SRN_RUN_BUDGET, tx = SRN_RUN_BUDGET;
+	int rx = SRN_RUN_BUDGET;
 	bool more, sq;
 
 	more = run_rx(qp, &rx);
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
 		srn_retry_alarm(qp, srn_clock_expired(&qp->clock));
-	more |= srn_responder_send(qp, &tx);
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
-	if (sq)
-		more |= run_sq(qp, &tx);
+	more |= run_tx(qp, sq);
 	if (is_error(qp))
 		run_flush(qp);
 	if (sq && !more)
