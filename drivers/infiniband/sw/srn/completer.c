@@ -62,7 +62,6 @@ static void rx_fatal_nak(struct srn_qp *qp, u32 psn, u8 syndrome)
 {
 	enum srn_verdict v;
 
-	srn_count(qp->dev, SRN_CNT_RCVD_NAK);
 	switch (syndrome) {
 	case SRN_SYN_NAK_INV_REQ:
 		v = SRN_V_NAK_INV_REQ;
@@ -73,10 +72,11 @@ static void rx_fatal_nak(struct srn_qp *qp, u32 psn, u8 syndrome)
 	case SRN_SYN_NAK_OP:
 		v = SRN_V_NAK_OP;
 		break;
-	default:
-		v = SRN_V_BAD_RESP;
-		break;
+	default:	/* reserved */
+		srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
+		return;
 	}
+	srn_count(qp->dev, SRN_CNT_RCVD_NAK);
 	/* A READ is refused at the PSN of one of its responses: what comes before
 	 * that in the same READ has been answered, so it is the oldest one then.
 	 */
@@ -87,9 +87,14 @@ static void rx_fatal_nak(struct srn_qp *qp, u32 psn, u8 syndrome)
 	srn_sq_fail(qp, oldest(qp), v);
 }
 
+static u8 syndrome_of(struct sk_buff *skb)
+{
+	return be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_SYNDROME);
+}
+
 static void rx_aeth(struct srn_qp *qp, struct sk_buff *skb)
 {
-	u8 syndrome = be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_SYNDROME);
+	u8 syndrome = syndrome_of(skb);
 	u32 psn = srn_pkt(skb)->psn;
 
 	switch (u8_get_bits(syndrome, SRN_SYN_CLASS)) {
@@ -155,6 +160,13 @@ static bool fits_position(const struct srn_wqe *wqe, u32 psn, u8 pos)
 	return starts || index % wqe->chunk;
 }
 
+/* Data with a NAK is no answer. MIDDLE has no AETH. */
+static bool says_ack(struct sk_buff *skb)
+{
+	return !(srn_pkt_info(skb)->hdrs & SRN_HDR_AETH) ||
+	       u8_get_bits(syndrome_of(skb), SRN_SYN_CLASS) == SRN_SYN_ACK;
+}
+
 static void bad_response(struct srn_qp *qp, struct srn_wqe *wqe)
 {
 	srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
@@ -173,8 +185,8 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	/* An atomic write is answered by READ RESPONSE ONLY, empty (annex A19). */
 	if (srn_wr_ops[wqe->opcode].what & SRN_WR_WORD) {
-		if (pkt->len)
-			srn_sq_fail(qp, wqe, SRN_V_BAD_RESP);
+		if (pkt->len || !says_ack(skb))
+			bad_response(qp, wqe);
 		else
 			advance(qp, wqe);
 		return;
@@ -182,7 +194,7 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 	offset = srn_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	len = min(qp->mtu, wqe->length - offset);
 	if (wqe->opcode != IB_WR_RDMA_READ || pkt->len != len ||
-	    !fits_position(wqe, pkt->psn, srn_pkt_info(skb)->pos)) {
+	    !fits_position(wqe, pkt->psn, srn_pkt_info(skb)->pos) || !says_ack(skb)) {
 		bad_response(qp, wqe);
 		return;
 	}
@@ -203,7 +215,7 @@ static void rx_atomic_ack(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (!wqe)
 		return;
-	if (!(srn_wr_ops[wqe->opcode].what & SRN_WR_FETCH)) {
+	if (!(srn_wr_ops[wqe->opcode].what & SRN_WR_FETCH) || !says_ack(skb)) {
 		bad_response(qp, wqe);
 		return;
 	}
