@@ -40,6 +40,18 @@ struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_find);
 
+bool srn_replay_reads(const struct srn_replay *replay, u32 rkey)
+{
+	const struct srn_replay_slot *slot;
+	u32 age = 0;
+
+	while ((slot = srn_replay_next(replay, &age)))
+		if (slot->op == SRN_OP_READ_REQ && slot->range.rkey == rkey)
+			return true;
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_reads);
+
 bool srn_replay_part(const struct srn_replay_slot *slot, u32 mtu, u32 psn,
 		     const struct srn_range *range)
 {

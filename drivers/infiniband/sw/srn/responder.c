@@ -62,9 +62,23 @@ static void answer_again(struct srn_arrival *a)
 	}
 }
 
+/* A SEND that invalidates the key of a READ which is still being answered waits until the
+ * answer has left. Done at once it would turn a READ that was accepted into an access
+ * error; done at once with the memory held, the owner would be told that the key is dead
+ * while the peer still reads.
+ */
+static enum srn_verdict check_answers(const struct srn_arrival *a)
+{
+	const struct srn_replay *replay = &a->qp->resp.replay;
+
+	if (likely(!(a->info->hdrs & SRN_HDR_IETH)) || a->pkt->psn != a->msg->psn)
+		return SRN_OK;
+	return srn_replay_reads(replay, be32_to_cpu(srn_pkt_imm(a->skb))) ? SRN_V_LATER : SRN_OK;
+}
+
 static enum srn_verdict rc_request(struct srn_arrival *a)
 {
-	enum srn_verdict v = check_psn(a) ?: serve(a);
+	enum srn_verdict v = check_answers(a) ?: check_psn(a) ?: serve(a);
 
 	if (srn_verdicts[v].effect) {
 		srn_responder_fail(a->qp, v, a->msg->psn);
@@ -118,7 +132,7 @@ bool srn_responder_receives(const struct srn_qp *qp)
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
 
-void srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
+bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	enum srn_verdict v;
 	struct srn_arrival a;
@@ -127,17 +141,20 @@ void srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 	if (!srn_responder_receives(qp)) {
 		srn_count(qp->dev, SRN_CNT_RX_BAD_STATE);
 		kfree_skb(skb);
-		return;
+		return true;
 	}
 	note_established(qp);
 	srn_arrival_init(&a, qp, skb);
 	v = qp->svc->reliable ? rc_request(&a) : uc_request(&a);
 	if (likely(!v)) {
 		consume_skb(skb);
-		return;
+		return true;
 	}
 	trace_srn_verdict(qp, a.pkt->opcode, a.pkt->psn, v);
+	if (v == SRN_V_LATER)
+		return false;
 	kfree_skb(skb);
+	return true;
 }
 
 static void send_answers(struct srn_qp *qp, int *budget)

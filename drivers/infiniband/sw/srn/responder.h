@@ -37,8 +37,13 @@ void srn_responder_free(struct srn_qp *qp);
 /** srn_responder_receives() - whether the QP takes requests in its state */
 bool srn_responder_receives(const struct srn_qp *qp);
 
-/** srn_responder_rx() - a RC or UC request for this QP; consumes @skb */
-void srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb);
+/**
+ * srn_responder_rx() - a RC or UC request for this QP
+ *
+ * Return: true if @skb was consumed. False: an answer that is under way goes first; the
+ * caller keeps @skb and what came behind it, and tries again in the next round.
+ */
+bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb);
 
 /**
  * srn_responder_fail() - refuse the request at @psn for good: NAK, error state, event

@@ -23,7 +23,8 @@ void srn_round_purge(struct srn_qp *qp)
 	skb_queue_purge(&qp->rxq);
 }
 
-static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
+/* Returns false if the packet has to wait, and all behind it. */
+static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
 	trace_srn_rx(qp, skb);
 	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
@@ -33,11 +34,15 @@ static void rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
 	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
-		srn_responder_rx(qp, skb);
+		if (unlikely(!srn_responder_rx(qp, skb))) {
+			skb_queue_head(&qp->rxq, skb);
+			return false;
+		}
 	} else {
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
 	}
+	return true;
 }
 
 /* Returns true if packets are left. */
@@ -51,8 +56,9 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 		skb = skb_dequeue(&qp->rxq);
 		if (!skb)
 			break;
-		rx_one(qp, skb);
 		--*budget;
+		if (!rx_one(qp, skb))
+			return true;
 	}
 	return false;
 }
@@ -150,6 +156,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 	enqueue(qp, skb);
 	srn_turn_kick(&qp->turn, SRN_TURN_RX);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_round_rx);
 
 /* A program that leaves completions lying does not wait for this request, it streams.
  * Its own CPU is better spent on posting than on sending: what it posts while another

@@ -40,6 +40,8 @@ const struct srn_verdict_row srn_verdicts[SRN_V_MAX] = {
 		.nak = SRN_SYN_RNR_NAK,
 	},
 
+	[SRN_V_LATER] = {},
+
 	/* Classes A and C: the request is refused for good and the QP stops. */
 	[SRN_V_INV_REQ] = {
 		.nak = SRN_SYN_NAK_INV_REQ,

@@ -19,6 +19,7 @@ enum srn_verdict {
 	SRN_V_SEQ,		/* PSN ahead of the expected one */
 	SRN_V_DUP,		/* PSN behind the expected one */
 	SRN_V_RNR,		/* no receive WQE */
+	SRN_V_LATER,		/* right, but an answer that is under way has to leave first */
 	SRN_V_INV_REQ,		/* opcode, length or order that the transport forbids */
 	SRN_V_REM_ACCESS,	/* rkey, bounds, PD or rights of a remote access */
 	SRN_V_REM_OP,		/* the responder could not do it for a reason of its own */
@@ -48,6 +49,7 @@ enum srn_verdict {
 	X(SRN_V_SEQ, "PSN sequence") \
 	X(SRN_V_DUP, "duplicate") \
 	X(SRN_V_RNR, "receiver not ready") \
+	X(SRN_V_LATER, "behind an answer") \
 	X(SRN_V_INV_REQ, "invalid request") \
 	X(SRN_V_REM_ACCESS, "remote access") \
 	X(SRN_V_REM_OP, "responder failure") \

@@ -80,6 +80,21 @@ static void srn_replay_part_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_replay_part(slot, MTU, row->psn, &row->range), row->want);
 }
 
+static void srn_replay_reads_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+	add_atomic(qp, SRN_OP_FETCH_ADD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+	add_read(qp, 2, 2 * MTU);
+	KUNIT_EXPECT_TRUE(test, srn_replay_reads(replay, RKEY));
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY + 1));
+	srn_replay_abandon(replay);
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+}
+
 static void srn_replay_part_of_nothing_test(struct kunit *test)
 {
 	struct srn_range range = { .va = VA, .rkey = RKEY };
@@ -279,6 +294,7 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE_PARAM(srn_replay_npsn_test, npsn_gen_params),
 	KUNIT_CASE_PARAM(srn_replay_part_test, part_gen_params),
 	KUNIT_CASE(srn_replay_part_of_nothing_test),
+	KUNIT_CASE(srn_replay_reads_test),
 	KUNIT_CASE(srn_replay_packet_test),
 	KUNIT_CASE(srn_replay_partial_packet_test),
 	KUNIT_CASE(srn_replay_find_test),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The QP's turn between the packet that is executed and the round that answers it. */
 #include "../ack.h"
+#include "../limits.h"
+#include "../parse.h"
 #include "../qp.h"
 #include "../round.h"
 #include "../stats.h"
@@ -11,6 +13,8 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/udp.h>
+#include <rdma/ib_pack.h>
 
 #define PSN	0xabcdef
 
@@ -60,6 +64,112 @@ static bool wait_wanted(struct srn_qp *qp)
 	return i < 1000;
 }
 
+/* A packet as the parser leaves it: headers of zeros, no payload. */
+static struct sk_buff *new_packet(struct kunit *test, u8 opcode, u32 psn)
+{
+	u32 hdr_len = srn_opcode_hdr_len(opcode);
+	struct sk_buff *skb = alloc_skb(256, GFP_ATOMIC);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_zero(skb, sizeof(struct udphdr) + hdr_len);
+	*srn_pkt(skb) = (struct srn_pkt) {
+		.opcode = opcode, .hdr_len = hdr_len, .bth = sizeof(struct udphdr), .psn = psn,
+	};
+	return skb;
+}
+
+static struct sk_buff *new_read(struct kunit *test, u32 psn, const struct srn_mem *mem, u32 len)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_RDMA_READ_REQUEST, psn);
+	struct srn_reth *reth = (struct srn_reth *)srn_pkt_reth(skb);
+
+	reth->va = cpu_to_be64(mem->map.iova);
+	reth->rkey = cpu_to_be32(mem->key);
+	reth->len = cpu_to_be32(len);
+	return skb;
+}
+
+static struct sk_buff *new_send_inv(struct kunit *test, u32 psn, const struct srn_mem *mem)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn);
+	struct srn_ieth *ieth = srn_pkt_ext(skb);
+
+	ieth->rkey = cpu_to_be32(mem->key);
+	return skb;
+}
+
+static void free_slots(void *qp)
+{
+	srn_replay_resize(&((struct srn_qp *)qp)->resp.replay, 0);
+}
+
+#define MTU	256
+
+/* A region that the peer may read; it has room for one READ, and may invalidate it. */
+static struct srn_mem *give_memory(struct kunit *test, struct srn_qp *qp, u32 len)
+{
+	struct srn_mem *mem;
+
+	qp->ibqp.pd = fake_pd(test, qp->dev);
+	srn_mw_owner_init(&qp->windows, qp->dev, qp->ibqp.pd);
+	qp->access = IB_ACCESS_REMOTE_READ;
+	qp->mtu = MTU;
+	KUNIT_ASSERT_EQ(test, 0, srn_replay_resize(&qp->resp.replay, 1));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_slots, qp));
+	mem = fake_mr(test, qp->dev, qp->ibqp.pd, 0x10000, len, 0, IB_ACCESS_REMOTE_READ);
+	mem->type = SRN_MEM_FRMR;
+	return mem;
+}
+
+static void give_cq(struct kunit *test, struct srn_qp *qp)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	spin_lock_init(&cq->lock);
+	cq->ibcq.device = &qp->dev->ibdev;
+	cq->entries = 4;
+	cq->page = fake_page(test);
+	cq->cqes = fake_page(test);
+	qp->rcq = cq;
+}
+
+/* Until the NAPI has run all that was left to it. */
+static bool wait_idle(struct srn_qp *qp)
+{
+	int i;
+
+	for (i = 0; i < 1000 && atomic_read(&qp->turn.bits); i++)
+		msleep(1);
+	return i < 1000;
+}
+
+/* READ, and behind it without a fence a SEND that invalidates what is read: both are at
+ * hand before the first answer leaves.
+ */
+static void srn_round_read_then_invalidate_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	struct srn_mem *mem = give_memory(test, qp, 3 * MTU);
+
+	give_cq(test, qp);
+	qp->rq.open = true;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	srn_round_rx(qp, new_read(test, 0, mem, 3 * MTU));
+	srn_round_rx(qp, new_send_inv(test, 3, mem));
+	srn_turn_run(&qp->turn);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK), 0);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTR);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, 3);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 4);
+	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_FREE);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 1);
+}
+
 /* As srn_round_rx() does it, with a program between its halves that saw the completion
  * and destroys the QP: the ACK leaves before the QP goes.
  */
@@ -95,6 +205,7 @@ static void srn_round_owner_silent_test(struct kunit *test)
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
+	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	{}
 };
 

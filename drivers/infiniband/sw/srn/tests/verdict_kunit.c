@@ -23,6 +23,7 @@ static const struct row rows[] = {
 	{ "gap: NAK 0, QP stays up", SRN_V_SEQ, 0x60, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "duplicate: no NAK", SRN_V_DUP, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "RNR NAK, QP stays up", SRN_V_RNR, 0x20, IB_WC_SUCCESS, SRN_EFF_NONE },
+	{ "behind an answer: no NAK", SRN_V_LATER, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "invalid request: NAK 1", SRN_V_INV_REQ, 0x61, IB_WC_REM_INV_REQ_ERR, SRN_EFF_ERROR },
 	{ "remote access: NAK 2", SRN_V_REM_ACCESS, 0x62, IB_WC_LOC_ACCESS_ERR, SRN_EFF_ERROR },
 	{ "responder failure: NAK 3", SRN_V_REM_OP, 0x63, IB_WC_LOC_QP_OP_ERR, SRN_EFF_ERROR },
