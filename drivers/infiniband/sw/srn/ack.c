@@ -58,17 +58,27 @@ void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_done);
 
-/* A duplicate is acknowledged, with the PSN of the newest packet done. A
- * NAK that waits says as much.
+/* The newest packet done, seen from a duplicate of @psn. An ACK past a READ or atomic
+ * would tell the peer that its answer is lost, and cost it a retry; but it may be on
+ * its way, and if not, the peer comes to it by itself.
  */
-void srn_ack_again(struct srn_qp *qp)
+static u32 newest_done(const struct srn_responder *resp, u32 psn)
+{
+	u32 done = resp->ack.done_any ? resp->ack.done_psn : srn_psn_add(resp->msg.psn, -1);
+	const struct srn_replay_slot *slot = srn_replay_after(&resp->replay, psn);
+
+	if (slot && srn_psn_diff(slot->first_psn, done) <= 0)
+		return srn_psn_add(slot->first_psn, -1);
+	return done;
+}
+
+/* A NAK that waits says as much. */
+void srn_ack_again(struct srn_qp *qp, u32 psn)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 
-	if (ack->pending)
-		return;
-	set_pending(ack, SRN_SYN_ACK_UNLIMITED,
-		    ack->done_any ? ack->done_psn : srn_psn_add(qp->resp.msg.psn, -1));
+	if (!ack->pending)
+		set_pending(ack, SRN_SYN_ACK_UNLIMITED, newest_done(&qp->resp, psn));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_again);
 

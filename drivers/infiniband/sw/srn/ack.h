@@ -30,8 +30,12 @@ void srn_ack_abandon(struct srn_qp *qp);
 /** srn_ack_done() - SEND or WRITE packet @psn was executed; @asked: it wants an ACK */
 void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
 
-/** srn_ack_again() - a SEND or WRITE came a second time: say again how far we are */
-void srn_ack_again(struct srn_qp *qp);
+/**
+ * srn_ack_again() - the SEND or WRITE packet @psn came a second time: say again how far we are
+ *
+ * Up to the READ or atomic that came after it, if one did: its answer says the rest.
+ */
+void srn_ack_again(struct srn_qp *qp, u32 psn);
 
 /**
  * srn_ack_gap() - @psn came, which is ahead of the expected PSN: NAK, sequence error

@@ -40,6 +40,19 @@ struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_find);
 
+const struct srn_replay_slot *srn_replay_after(const struct srn_replay *replay, u32 psn)
+{
+	const struct srn_replay_slot *slot;
+	u32 age;
+
+	for (age = 0; age < replay->num; age++) {
+		slot = &replay->slots[(replay->head + age) % replay->num];
+		if (slot->op != SRN_OP_NONE && srn_psn_diff(slot->first_psn, psn) > 0)
+			return slot;
+	}
+	return NULL;
+}
+
 bool srn_replay_reads(const struct srn_replay *replay, u32 rkey)
 {
 	const struct srn_replay_slot *slot;

@@ -52,6 +52,8 @@ struct srn_read_packet {
 u32 srn_replay_npsn(u32 len, u32 mtu);
 /** srn_replay_find() - the newest slot whose PSNs include @psn, or NULL */
 struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn);
+/** srn_replay_after() - the oldest slot whose PSNs all come after @psn, or NULL */
+const struct srn_replay_slot *srn_replay_after(const struct srn_replay *replay, u32 psn);
 /** srn_replay_reads() - whether a READ of @rkey is yet to be answered */
 bool srn_replay_reads(const struct srn_replay *replay, u32 rkey);
 /**

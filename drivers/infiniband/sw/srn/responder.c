@@ -58,7 +58,7 @@ static void answer_again(struct srn_arrival *a)
 		srn_answer_again_read(a->qp, a->pkt->psn, &a->range);
 	} else if (a->info->is_stream && (a->pkt->flags & SRN_PKT_ACKREQ)) {
 		/* Not each packet of a burst that is sent again for nothing. */
-		srn_ack_again(a->qp);
+		srn_ack_again(a->qp, a->pkt->psn);
 	}
 }
 

@@ -32,15 +32,32 @@ static void srn_ack_again_test(struct kunit *test)
 	struct srn_qp *qp = fake_qp(test, 1);
 
 	qp->resp.msg.psn = 0;
-	srn_ack_again(qp);
+	srn_ack_again(qp, 0xffffff);
 	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0xffffff);
 	qp->resp.ack.pending = false;
 
 	srn_ack_done(qp, 0, false);
 	add_read(qp, 1, MTU);
 	qp->resp.msg.psn = 2;
-	srn_ack_again(qp);
+	srn_ack_again(qp, 0);
 	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
+}
+
+/* WRITE ffffff and 0, READ 1 and 2, WRITE 3 and 4: nothing says that the READ's answer is
+ * lost unless the duplicate came after it.
+ */
+static void srn_ack_again_before_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+
+	add_read(qp, 1, 2 * MTU);
+	srn_ack_done(qp, 4, false);
+	qp->resp.msg.psn = 5;
+	srn_ack_again(qp, 0xffffff);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
+	qp->resp.ack.pending = false;
+	srn_ack_again(qp, 3);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 4);
 }
 
 static void srn_ack_one_nak_per_gap_test(struct kunit *test)
@@ -123,6 +140,7 @@ static void srn_ack_implied_test(struct kunit *test)
 static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_coalesce_test),
 	KUNIT_CASE(srn_ack_again_test),
+	KUNIT_CASE(srn_ack_again_before_read_test),
 	KUNIT_CASE(srn_ack_one_nak_per_gap_test),
 	KUNIT_CASE(srn_ack_rnr_is_silence_test),
 	KUNIT_CASE(srn_ack_lost_again_test),
