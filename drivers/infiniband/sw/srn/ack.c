@@ -82,8 +82,12 @@ void srn_ack_again(struct srn_qp *qp, u32 psn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_again);
 
+/* The packets behind it that are here already have their say first: one NAK for all of
+ * them, none if they were only reordered.
+ */
 static void send_back(struct srn_qp *qp, u8 syndrome)
 {
+	qp->answer_later = true;
 	qp->resp.ack.nak_sent = syndrome;
 	set_pending(&qp->resp.ack, syndrome, qp->resp.msg.psn);
 }

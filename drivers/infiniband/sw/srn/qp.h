@@ -75,6 +75,7 @@ struct srn_qp {
 	struct srn_responder resp;
 	struct srn_clock clock;
 	bool answered;			/* the peer's answers may have opened the window */
+	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
 	enum srn_verdict last_error;	/* why the QP went to error, for humans */
 
 	/* Any context. */

@@ -108,6 +108,7 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	bool more, sq;
 
 	more = run_rx(qp, &rx);
+	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
 		srn_retry_alarm(qp, srn_clock_expired(&qp->clock));
@@ -133,6 +134,15 @@ static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
 }
 
+/* An answer that may wait leaves when this CPU has received what it has at hand. */
+static void go_on(struct srn_qp *qp)
+{
+	if (qp->answer_later)
+		srn_turn_leave(&qp->turn);
+	else
+		srn_turn_run(&qp->turn);
+}
+
 /* As the network would: a queue that grows without bound is a gift to whoever floods us. */
 static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -150,7 +160,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 	if (srn_turn_take(&qp->turn, SRN_TURN_RX)) {
 		count_rx(qp, skb);
 		rx_one(qp, skb);
-		srn_turn_run(&qp->turn);
+		go_on(qp);
 		return;
 	}
 	enqueue(qp, skb);

@@ -12,6 +12,8 @@ void srn_round_init(struct srn_qp *qp);
 /**
  * srn_round_rx() - queue a packet for a QP and run it; consumes @skb
  *
+ * Where executing it sets qp->answer_later, its answer leaves from the NAPI of this CPU,
+ * behind the packets that the CPU is just receiving: they share it, or change it.
  * Softirq; the caller holds a reference.
  */
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);

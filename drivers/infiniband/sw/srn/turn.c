@@ -59,8 +59,7 @@ static inline void set_owner(struct srn_turn *turn) {}
 static inline void clear_owner(struct srn_turn *turn) {}
 #endif
 
-/* The NAPI of this CPU owns the turn from here on. */
-static void hand_to_napi(struct srn_turn *turn)
+void srn_turn_leave(struct srn_turn *turn)
 {
 	struct turn_cpu *cpu;
 	unsigned long flags;
@@ -124,7 +123,7 @@ void srn_turn_run(struct srn_turn *turn)
 	for (round = 0; round < ROUNDS_INLINE; round++)
 		if (!run_round(turn))
 			return;
-	hand_to_napi(turn);
+	srn_turn_leave(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_run);
 
@@ -141,7 +140,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
 {
 	if (srn_turn_take(turn, bits))
-		hand_to_napi(turn);
+		srn_turn_leave(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
 

@@ -77,6 +77,13 @@ bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
 /** srn_turn_run() - run an owned turn here; BH disabled */
 void srn_turn_run(struct srn_turn *turn);
 
+/**
+ * srn_turn_leave() - let the NAPI of this CPU run an owned turn, behind what the CPU receives now
+ *
+ * Any context.
+ */
+void srn_turn_leave(struct srn_turn *turn);
+
 /** srn_turn_send_away() - let an unbound worker run an owned turn. Any context. */
 void srn_turn_send_away(struct srn_turn *turn);
 

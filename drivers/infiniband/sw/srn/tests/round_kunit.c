@@ -144,6 +144,21 @@ static bool wait_idle(struct srn_qp *qp)
 	return i < 1000;
 }
 
+/* Packets of one receive batch: a gap, and the network's copy of the packet behind it. */
+static void srn_round_one_nak_a_batch_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+
+	local_bh_disable();
+	srn_round_rx(&o->qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 1));
+	srn_round_rx(&o->qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 1));
+	srn_round_rx(&o->qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 2));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(&o->qp));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_OUT_OF_SEQ), 3);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_NAK), 1);
+}
+
 /* READ, and behind it without a fence a SEND that invalidates what is read: both are at
  * hand before the first answer leaves.
  */
@@ -205,6 +220,7 @@ static void srn_round_owner_silent_test(struct kunit *test)
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
+	KUNIT_CASE(srn_round_one_nak_a_batch_test),
 	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	{}
 };
