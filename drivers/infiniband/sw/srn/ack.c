@@ -4,14 +4,20 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <rdma/ib_pack.h>
 
 #include "build.h"
 #include "psn.h"
 #include "qp.h"
+#include "rnr.h"
 #include "stats.h"
 #include "wire.h"
 #include "xmit.h"
+
+/* What was in flight when a NAK left has come after this long, near by. */
+#define IN_FLIGHT_NS	(100ull * NSEC_PER_USEC)
 
 static unsigned int syndrome_class(u8 syndrome)
 {
@@ -89,27 +95,52 @@ static void send_back(struct srn_qp *qp, u8 syndrome)
 {
 	qp->answer_later = true;
 	qp->resp.ack.nak_sent = syndrome;
+	qp->resp.ack.next_came = false;
 	set_pending(&qp->resp.ack, syndrome, qp->resp.msg.psn);
 }
 
-/* The packet behind the missing one comes first after it, so when it comes again
- * the peer has gone back, and what it sent again is lost as well. Silence would
- * cost it a timeout.
+/* The packet behind the refused one comes first after it, so when it comes a second time
+ * the peer has gone back, and what it sent again is lost. So it is after a RNR NAK when a
+ * packet comes that has come before, or, if there was none, any, and it is late enough for
+ * the peer to have gone on: what waited in queues on the way is new. Silence would cost
+ * the peer a timeout.
  */
+static bool lost_again(struct srn_ack *ack, bool next, bool seen)
+{
+	bool again = next && ack->next_came;
+
+	ack->next_came |= next;
+	return again || (syndrome_class(ack->nak_sent) == SRN_SYN_RNR && seen &&
+			 ktime_get_ns() >= ack->resumes_ns);
+}
+
+static void note_dropped(struct srn_ack *ack, u32 psn)
+{
+	if (!ack->dropped || srn_psn_diff(psn, ack->ahead) > 0)
+		ack->ahead = psn;
+	ack->dropped = true;
+}
+
 void srn_ack_gap(struct srn_qp *qp, u32 psn)
 {
-	const struct srn_ack *ack = &qp->resp.ack;
-	bool lost_again = ack->nak_sent == SRN_SYN_NAK_SEQ &&
-			  psn == srn_psn_add(qp->resp.msg.psn, 1);
+	struct srn_ack *ack = &qp->resp.ack;
+	bool next = psn == srn_psn_add(qp->resp.msg.psn, 1);
+	bool seen = !ack->dropped || srn_psn_diff(psn, ack->ahead) <= 0;
 
-	if (!ack->nak_sent || lost_again)
-		send_back(qp, srn_verdicts[SRN_V_SEQ].nak);
+	note_dropped(ack, psn);
+	if (ack->nak_sent && !lost_again(ack, next, seen))
+		return;
+	send_back(qp, srn_verdicts[SRN_V_SEQ].nak);
+	ack->next_came = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
 void srn_ack_rnr(struct srn_qp *qp)
 {
+	u64 wait = max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
+
 	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer);
+	qp->resp.ack.resumes_ns = ktime_get_ns() + wait;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
 
@@ -126,6 +157,8 @@ bool srn_ack_expected(struct srn_qp *qp)
 	struct srn_ack *ack = &qp->resp.ack;
 
 	ack->nak_sent = 0;
+	if (ack->dropped && srn_psn_diff(ack->ahead, qp->resp.msg.psn) <= 0)
+		ack->dropped = false;
 	if (!ack->pending || pending_ack(ack))
 		return false;
 	ack->pending = false;

@@ -17,7 +17,11 @@ struct srn_ack {
 	bool done_any;
 	u8 syndrome;		/* of what is pending */
 	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
+	bool next_came;		/* the packet behind the refused one, since the NAK */
+	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
+	u64 resumes_ns;		/* RNR NAK: not before this (ktime) does the peer go on */
 	u32 psn;		/* of what is pending */
+	u32 ahead;
 	u32 done_psn;		/* newest SEND or WRITE packet executed, if done_any */
 };
 
@@ -40,7 +44,8 @@ void srn_ack_again(struct srn_qp *qp, u32 psn);
 /**
  * srn_ack_gap() - @psn came, which is ahead of the expected PSN: NAK, sequence error
  *
- * One for each gap: what else is in flight draws nothing.
+ * One for each gap: what else is in flight draws nothing. What the peer sends again
+ * and is lost again draws another.
  */
 void srn_ack_gap(struct srn_qp *qp, u32 psn);
 

@@ -5,6 +5,7 @@
 #include "fake_responder.h"
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 
 static void expect_pending(struct kunit *test, const struct srn_qp *qp, u8 syndrome, u32 psn)
 {
@@ -95,17 +96,43 @@ static void srn_ack_rnr_is_silence_test(struct kunit *test)
 {
 	struct srn_qp *qp = fake_qp(test, 0);
 
-	qp->min_rnr_timer = 5;
+	qp->min_rnr_timer = 0;		/* the longest */
 	srn_ack_rnr(qp);
-	expect_pending(test, qp, SRN_SYN_RNR_NAK | 5, 0);
+	expect_pending(test, qp, SRN_SYN_RNR_NAK, 0);
 	qp->resp.ack.pending = false;
 	srn_ack_gap(qp, 1);
 	srn_ack_gap(qp, 2);
-	srn_ack_gap(qp, 1);
+	srn_ack_gap(qp, 3);
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
 	srn_ack_rnr(qp);
 	KUNIT_EXPECT_TRUE(test, qp->resp.ack.pending);
+}
+
+/* The peer waited, sent the refused packet again, and it is lost. */
+static void srn_ack_rnr_lost_again_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	srn_ack_rnr(qp);
+	qp->resp.ack.pending = false;
+	srn_ack_gap(qp, 1);		/* was in flight */
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	srn_ack_gap(qp, 1);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0);
+}
+
+/* Nothing was in flight behind it; what comes now the peer posted since. */
+static void srn_ack_rnr_resumed_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 1;
+	srn_ack_rnr(qp);
+	qp->resp.ack.pending = false;
+	usleep_range(1000, 2000);
+	srn_ack_gap(qp, 2);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0);
 }
 
 /* The packets were only reordered: no NAK leaves, the peer gets its ACK. */
@@ -119,6 +146,23 @@ static void srn_ack_withdrawn_test(struct kunit *test)
 	srn_ack_done(qp, 0, true);
 	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
 	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
+}
+
+/* What the peer sent before the RNR NAK reached it comes late, and each for the first time. */
+static void srn_ack_rnr_queued_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 1;
+	srn_ack_rnr(qp);
+	qp->resp.ack.pending = false;
+	srn_ack_gap(qp, 1);
+	usleep_range(1000, 2000);
+	srn_ack_gap(qp, 2);
+	srn_ack_gap(qp, 3);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	srn_ack_gap(qp, 2);		/* the peer has gone on, and lost the first */
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0);
 }
 
 static void srn_ack_implied_test(struct kunit *test)
@@ -143,8 +187,11 @@ static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_again_before_read_test),
 	KUNIT_CASE(srn_ack_one_nak_per_gap_test),
 	KUNIT_CASE(srn_ack_rnr_is_silence_test),
+	KUNIT_CASE(srn_ack_rnr_lost_again_test),
+	KUNIT_CASE(srn_ack_rnr_resumed_test),
 	KUNIT_CASE(srn_ack_lost_again_test),
 	KUNIT_CASE(srn_ack_withdrawn_test),
+	KUNIT_CASE(srn_ack_rnr_queued_test),
 	KUNIT_CASE(srn_ack_implied_test),
 	{}
 };
