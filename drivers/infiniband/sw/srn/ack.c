@@ -162,6 +162,7 @@ bool srn_ack_expected(struct srn_qp *qp)
 	if (!ack->pending || pending_ack(ack))
 		return false;
 	ack->pending = false;
+	ack->holed |= ack->dropped;
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_expected);
@@ -189,12 +190,33 @@ static enum srn_counter counter_of(u8 syndrome)
 	}
 }
 
+/* Packets changed places on the way: one came in time after all, and the NAK for it was
+ * withdrawn; those behind it were dropped. Unless they came again meanwhile, the peer is
+ * told what is expected now, which acknowledges all before it.
+ */
+void srn_ack_conclude(struct srn_qp *qp)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+	s32 ahead = srn_psn_diff(ack->ahead, qp->resp.msg.psn);
+
+	if (!ack->holed)
+		return;
+	ack->holed = false;
+	if (ack->fatal || !ack->dropped || ahead < 0)
+		return;
+	ack->nak_sent = srn_verdicts[SRN_V_SEQ].nak;
+	ack->next_came = ahead > 0;
+	set_pending(ack, ack->nak_sent, qp->resp.msg.psn);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_conclude);
+
 /* Without memory the answer is lost, as on a bad wire: the peer asks again. */
 void srn_ack_send(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	struct sk_buff *skb;
 
+	srn_ack_conclude(qp);
 	if (!ack->pending)
 		return;
 	ack->pending = false;

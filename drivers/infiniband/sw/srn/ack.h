@@ -19,6 +19,7 @@ struct srn_ack {
 	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
 	bool next_came;		/* the packet behind the refused one, since the NAK */
 	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
+	bool holed;		/* the NAK that would have brought them again was withdrawn */
 	u64 resumes_ns;		/* RNR NAK: not before this (ktime) does the peer go on */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
@@ -58,13 +59,17 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
 /**
  * srn_ack_expected() - the expected packet is here: no gap any more
  *
- * A NAK that has not left yet is withdrawn.
+ * A NAK that has not left yet is withdrawn. If a packet was dropped for being ahead, and
+ * does not come again by itself, srn_ack_send() asks for it.
  * Return: true if the peer is owed an ACK in place of it.
  */
 bool srn_ack_expected(struct srn_qp *qp);
 
 /** srn_ack_implied() - an answer with @psn went out, which acknowledges all before it */
 void srn_ack_implied(struct srn_qp *qp, u32 psn);
+
+/** srn_ack_conclude() - all packets at hand have had their say; part of srn_ack_send() */
+void srn_ack_conclude(struct srn_qp *qp);
 
 /** srn_ack_send() - send what is pending */
 void srn_ack_send(struct srn_qp *qp);

@@ -148,6 +148,27 @@ static void srn_ack_withdrawn_test(struct kunit *test)
 	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
 }
 
+/* One came in time after all, the one behind it was dropped and does not come again. */
+static void srn_ack_swapped_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	srn_ack_gap(qp, 1);
+	KUNIT_EXPECT_TRUE(test, srn_ack_expected(qp));
+	srn_ack_done(qp, 0, true);
+	qp->resp.msg.psn = 1;
+	srn_ack_conclude(qp);
+	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 1);
+
+	/* It comes again: nothing is missing. */
+	qp->resp.ack.pending = false;
+	KUNIT_EXPECT_FALSE(test, srn_ack_expected(qp));
+	srn_ack_done(qp, 1, true);
+	qp->resp.msg.psn = 2;
+	srn_ack_conclude(qp);
+	expect_pending(test, qp, SRN_SYN_ACK_UNLIMITED, 1);
+}
+
 /* What the peer sent before the RNR NAK reached it comes late, and each for the first time. */
 static void srn_ack_rnr_queued_test(struct kunit *test)
 {
@@ -191,6 +212,7 @@ static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_rnr_resumed_test),
 	KUNIT_CASE(srn_ack_lost_again_test),
 	KUNIT_CASE(srn_ack_withdrawn_test),
+	KUNIT_CASE(srn_ack_swapped_test),
 	KUNIT_CASE(srn_ack_rnr_queued_test),
 	KUNIT_CASE(srn_ack_implied_test),
 	{}
