@@ -2,6 +2,8 @@
 /* Pad, ICRC, UDP, IP, and out. */
 #include "xmit.h"
 
+#include <kunit/visibility.h>
+#include <linux/cpumask.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
@@ -135,6 +137,15 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 	return true;
 }
 
+void srn_xmit_steer(struct sk_buff *skb, u32 hash)
+{
+	__skb_set_sw_hash(skb, hash, true);
+#ifdef CONFIG_XPS
+	skb->sender_cpu = reciprocal_scale(hash, nr_cpu_ids) + 1;
+#endif
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_xmit_steer);
+
 static int send_ip(struct srn_path *path, struct sk_buff *skb)
 {
 	struct net *net = path->dev->net;
@@ -167,8 +178,7 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int nu
 		skb_set_owner_w(skb, srn_path_sock(path));
 	skb->dev = dst->dev;
 	skb->priority = path->prio;
-	/* Spreads QPs over queues and CPUs without dissecting the packet again. */
-	__skb_set_sw_hash(skb, (__force u32)path->sport * 0x9e3779b1u, true);
+	srn_xmit_steer(skb, (__force u32)path->sport * 0x9e3779b1u);
 	srn_count_add(dev, SRN_CNT_SENT_PKTS, num);
 	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
 	if (send_ip(path, skb))

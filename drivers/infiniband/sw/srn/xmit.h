@@ -44,4 +44,13 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int nu
  */
 bool srn_xmit_has_room(const struct srn_path *path);
 
+/**
+ * srn_xmit_steer() - the queue that a flow takes, by its @hash
+ *
+ * Spreads QPs over queues and CPUs without dissecting the packet again. XPS goes by the
+ * sending CPU, and a turn moves between CPUs: as far as XPS is told, a flow has one CPU,
+ * so that its packets do not overtake each other.
+ */
+void srn_xmit_steer(struct sk_buff *skb, u32 hash);
+
 #endif
