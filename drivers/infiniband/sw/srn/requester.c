@@ -115,7 +115,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 {
 	bool read = srn_wqe_is_answered(wqe);
 
-	if (srn_window_sent(&qp->window, plan->npsn, asked, read))
+	/* Data answers a READ whether it is asked for or not. */
+	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	if (!plan->last)
 		return;
@@ -228,6 +229,46 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe)
 	return true;
 }
 
+/* The packet with @psn once more, asking for an ACK. False if it cannot be made. */
+static bool ask_with(struct srn_qp *qp, struct srn_wqe *wqe, u32 psn)
+{
+	struct srn_plan plan;
+	struct sk_buff *skb;
+
+	srn_segment(wqe, qp->svc, qp->mtu, psn, &plan);
+	if (srn_build_request(qp, wqe, &plan, SRN_BUILD_ACKREQ, &skb))
+		return false;
+	srn_count(qp->dev, SRN_CNT_RETRANS);
+	srn_train_add(&qp->req.train, &qp->path, skb, false);
+	return true;
+}
+
+/* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
+ * its memory is gone, or the QP drains. Of a message that cannot go on none is needed.
+ */
+static void ask(struct srn_qp *qp)
+{
+	u32 psn = srn_psn_add(qp->window.at.psn, -1);
+	struct srn_wqe *wqe;
+
+	while (srn_window_has(&qp->window, psn)) {
+		wqe = srn_sq_wqe(&qp->sq, srn_sq_find(&qp->sq, psn));
+		if (srn_wqe_is_answered(wqe))
+			break;
+		if (ask_with(qp, wqe, psn))
+			break;
+		psn = srn_psn_add(wqe->first_psn, -1);
+	}
+	srn_window_asked(&qp->window);
+}
+
+/* Whether the round ends with packets in flight that nobody asked about. */
+static bool must_ask(const struct srn_qp *qp)
+{
+	return qp->window.unasked && qp->svc->reliable &&
+	       srn_window_inflight(&qp->window) && srn_gate_qp(qp) == SRN_GATE_OPEN;
+}
+
 static bool run(struct srn_qp *qp, int *budget)
 {
 	while (srn_gate_qp(qp) == SRN_GATE_OPEN) {
@@ -248,6 +289,9 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 
 	srn_turn_assert_owned(&qp->turn);
 	more = run(qp, budget);
+
+	if (!more && must_ask(qp))
+		ask(qp);
 	srn_train_leave(&qp->req.train, &qp->path);
 	return more;
 }

@@ -70,6 +70,12 @@ static inline u32 srn_window_reads(const struct srn_window *w)
 	return w->rd_tail - w->rd_head;
 }
 
+/** srn_window_asked() - all that is in flight was asked about */
+static inline void srn_window_asked(struct srn_window *w)
+{
+	w->unasked = 0;
+}
+
 /**
  * srn_window_sent() - a packet of @npsn PSNs left from the cursor, which moves behind it
  * @asked: its answer says that all before it arrived
