@@ -30,6 +30,8 @@
 #define LOOKAHEAD	64
 /* Without an ACK asked for this many packets, ask: keeps the window open. */
 #define ACKREQ_EVERY	32
+/* Who is not rung looks itself if no answer came for this long. */
+#define QUIET_NS	(500 * NSEC_PER_USEC)
 
 static enum srn_verdict run_local(struct srn_qp *qp, struct srn_wqe *wqe)
 {
@@ -307,6 +309,32 @@ void srn_requester_hush(struct srn_qp *qp)
 	tell(qp, false);
 }
 
+void srn_requester_alarm(struct srn_qp *qp, unsigned int due)
+{
+	if (!(due & BIT(SRN_ALARM_QUIET)))
+		return;
+	qp->req.quiet = true;
+	qp->req.quiet_una = qp->window.una;
+}
+
+/* Whether answers will bring us back soon, so that what is posted meanwhile goes in one
+ * burst. What is posted while something waits here could not go before the answers.
+ */
+static bool answers_come(struct srn_qp *qp)
+{
+	struct srn_requester *req = &qp->req;
+
+	if (qp->window.at.index != qp->sq.fetched)
+		return true;
+	if (srn_window_inflight(&qp->window) < SRN_DB_INFLIGHT)
+		return false;
+	req->quiet = req->quiet && req->quiet_una == qp->window.una;
+	if (req->quiet)
+		return false;
+	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, QUIET_NS);
+	return true;
+}
+
 bool srn_requester_idle(struct srn_qp *qp)
 {
 	bool may_send = srn_gate_qp(qp) == SRN_GATE_OPEN;
@@ -315,9 +343,8 @@ bool srn_requester_idle(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	if (qp->kernel)
 		return false;
-	/* Answers will bring us back, and what is posted meanwhile goes in one burst. */
-	if (may_send && (srn_window_inflight(&qp->window) >= SRN_DB_INFLIGHT ||
-			 qp->window.at.index != qp->sq.fetched)) {
+	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
+	if (may_send && answers_come(qp)) {
 		tell(qp, false);
 		return false;
 	}

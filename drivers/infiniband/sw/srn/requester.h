@@ -12,6 +12,8 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_requester {
 	struct srn_train train;
+	bool quiet;		/* answers take long: wants to be rung */
+	u32 quiet_una;		/* oldest PSN not acknowledged then */
 };
 
 /** srn_requester_reset() - after a flush or a discard: nothing is in flight, nothing waits */
@@ -27,6 +29,9 @@ void srn_requester_start(struct srn_qp *qp);
  * Return: true if it stopped for the budget.
  */
 bool srn_requester_run(struct srn_qp *qp, int *budget);
+
+/** srn_requester_alarm() - @due: BIT(alarm) of what was waited for and is due */
+void srn_requester_alarm(struct srn_qp *qp, unsigned int due);
 
 /** srn_requester_hush() - no doorbells until the turn, which the caller owns, ends */
 void srn_requester_hush(struct srn_qp *qp);

@@ -68,6 +68,14 @@ static bool is_error(const struct srn_qp *qp)
 	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
 }
 
+static void run_alarms(struct srn_qp *qp)
+{
+	unsigned int due = srn_clock_expired(&qp->clock);
+
+	srn_retry_alarm(qp, due);
+	srn_requester_alarm(qp, due);
+}
+
 static void run_flush(struct srn_qp *qp)
 {
 	srn_sq_flush(qp);
@@ -111,7 +119,7 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
-		srn_retry_alarm(qp, srn_clock_expired(&qp->clock));
+		run_alarms(qp);
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
 	more |= run_tx(qp, sq);
 	if (is_error(qp))
