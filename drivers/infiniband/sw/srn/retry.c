@@ -105,6 +105,9 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
  */
 void srn_retry_nak(struct srn_qp *qp)
 {
+	/* What the peer refused it misses when the next packet comes: nothing was lost. */
+	if (qp->retry.rnr_wait)
+		return;
 	if (qp->retry.rewound) {
 		srn_window_collapsed(&qp->window);
 		again(qp);
@@ -127,6 +130,7 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	if (qp->rnr_retry != 7)		/* 7: without end (9.7.5.2.8) */
 		retry->rnr_retries--;
 	seek(qp, qp->window.una);
+	retry->rewound = false;
 	retry->rnr_wait = true;
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 	/* Alarms are never early: the peer's minimum is kept. */
