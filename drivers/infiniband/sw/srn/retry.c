@@ -122,6 +122,9 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 {
 	struct srn_retry *retry = &qp->retry;
 
+	/* Nothing was sent since the last one: it is of the same packets, or a copy. */
+	if (retry->rnr_wait)
+		return;
 	if (!retry->rnr_retries) {
 		srn_count(qp->dev, SRN_CNT_RNR_EXCEEDED);
 		srn_sq_fail(qp, srn_sq_oldest(&qp->sq), SRN_V_RNR_EXC);
