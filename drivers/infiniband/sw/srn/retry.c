@@ -44,12 +44,14 @@ void srn_retry_sent(struct srn_qp *qp)
 	srn_clock_set(&qp->clock, SRN_ALARM_ACK, ack_timeout(qp));
 }
 
+/* What is sent from here on has the whole timeout to be answered. */
 static void seek(struct srn_qp *qp, u32 psn)
 {
 	srn_window_seek(&qp->window, (struct srn_cursor){
 		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
 	});
 	qp->retry.probing = false;
+	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 }
 
 /* The peer is ahead of what was sent again, or the SQ of what was passed again. */
@@ -135,7 +137,6 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	seek(qp, qp->window.una);
 	retry->rewound = false;
 	retry->rnr_wait = true;
-	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 	/* Alarms are never early: the peer's minimum is kept. */
 	srn_clock_set(&qp->clock, SRN_ALARM_RNR, srn_rnr_ns(code));
 }
