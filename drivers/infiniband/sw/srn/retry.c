@@ -22,6 +22,7 @@ void srn_retry_reset(struct srn_qp *qp)
 	retry->rnr_wait = false;
 	retry->rewound = false;
 	retry->probing = false;
+	retry->refused = false;
 	srn_clock_clear_all(&qp->clock);
 }
 
@@ -68,6 +69,7 @@ void srn_retry_progress(struct srn_qp *qp)
 	retry->rewound = false;
 	retry->probing = false;
 	retry->rnr_wait = false;	/* the peer took what it had refused */
+	retry->refused = false;
 	srn_retry_refill(qp);
 	if (is_behind(qp))
 		seek(qp, qp->window.una);
@@ -135,6 +137,9 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	if (qp->rnr_retry != 7)		/* 7: without end (9.7.5.2.8) */
 		retry->rnr_retries--;
 	seek(qp, qp->window.una);
+	/* A peer that is slow need not refuse a window each time: one packet asks. */
+	retry->probing = retry->refused;
+	retry->refused = true;
 	retry->rewound = false;
 	retry->rnr_wait = true;
 	/* Alarms are never early: the peer's minimum is kept. */

@@ -16,6 +16,7 @@ struct srn_retry {
 	bool rewound;		/* went back to the oldest PSN, no progress since */
 	bool probing;		/* after a timeout: one packet, then wait for the answer */
 	bool rnr_wait;		/* told to wait; an alarm ends it */
+	bool refused;		/* was told to wait, no progress since */
 };
 
 /** srn_retry_refill() - the QP's retry counts were set */
