@@ -159,6 +159,24 @@ static void srn_round_one_nak_a_batch_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_NAK), 1);
 }
 
+/* A READ of many rounds is not answered in the time of who received it. */
+static void srn_round_long_read_goes_away_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	u32 len = 300 * MTU;
+	struct srn_mem *mem = give_memory(test, qp, len);
+
+	local_bh_disable();
+	srn_round_rx(qp, new_read(test, 0, mem, len));
+	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 1);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 0);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, 300);
+}
+
 /* READ, and behind it without a fence a SEND that invalidates what is read: both are at
  * hand before the first answer leaves.
  */
@@ -221,6 +239,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
+	KUNIT_CASE(srn_round_long_read_goes_away_test),
 	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	{}
 };
