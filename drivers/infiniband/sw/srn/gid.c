@@ -138,11 +138,14 @@ bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr)
 	return found;
 }
 
-bool srn_dev_has_gid_on(struct srn_dev *dev, const struct in6_addr *addr, int ifindex)
+enum srn_gid_match srn_dev_match_gid(struct srn_dev *dev, const struct in6_addr *addr,
+				     int ifindex)
 {
 	const struct srn_gid *g = find(dev, addr, ifindex);
 
-	return g && g->ifindex == ifindex;
+	if (!g)
+		return SRN_GID_NONE;
+	return g->ifindex == ifindex ? SRN_GID_HERE : SRN_GID_KNOWN;
 }
 
 int srn_dev_gid_vlan(struct srn_dev *dev, const struct in6_addr *addr, int iif)

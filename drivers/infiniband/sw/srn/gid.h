@@ -24,8 +24,16 @@ struct srn_gid_table {
 /** srn_dev_has_gid() - whether @addr is one of the device's; IPv4 as ::ffff:a.b.c.d; any context */
 bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr);
 
-/** srn_dev_has_gid_on() - whether the netdev with index @ifindex has @addr as the device's; RCU */
-bool srn_dev_has_gid_on(struct srn_dev *dev, const struct in6_addr *addr, int ifindex);
+/* What srn_dev_match_gid() finds. */
+enum srn_gid_match {
+	SRN_GID_NONE,
+	SRN_GID_KNOWN,
+	SRN_GID_HERE,		/* the netdev in question has it */
+};
+
+/** srn_dev_match_gid() - whether the device has @addr, and by netdev @ifindex; RCU */
+enum srn_gid_match srn_dev_match_gid(struct srn_dev *dev, const struct in6_addr *addr,
+				     int ifindex);
 
 /**
  * srn_dev_gid_vlan() - VLAN of the netdev that has an address

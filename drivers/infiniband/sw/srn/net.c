@@ -48,6 +48,7 @@ void srn_net_del_dev(struct srn_net *snet, struct srn_dev *dev)
 struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb)
 {
 	struct srn_dev *dev, *found = NULL;
+	enum srn_gid_match match;
 	struct in6_addr addr;
 
 	if (ip_hdr(skb)->version == 6)
@@ -55,9 +56,10 @@ struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb
 	else
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &addr);
 	list_for_each_entry_rcu(dev, &snet->devs, node) {
-		if (srn_dev_has_gid_on(dev, &addr, skb->skb_iif))
+		match = srn_dev_match_gid(dev, &addr, skb->skb_iif);
+		if (match == SRN_GID_HERE)
 			return dev;
-		if (!found && srn_dev_has_gid(dev, &addr))
+		if (match == SRN_GID_KNOWN && !found)
 			found = dev;
 	}
 	return found;
