@@ -52,6 +52,11 @@ static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
 	return net_eq(qp->dev->net, snet->net) ? PASS : SRN_CNT_RX_NO_QP;
 }
 
+static int check_icrc(struct sk_buff *skb)
+{
+	return srn_parse_icrc(skb) ? SRN_CNT_RX_ICRC : PASS;
+}
+
 /* Congestion notifications are for QPs of each service; of the reserved opcodes those of
  * a reliable one are let in, since they draw a NAK.
  */
@@ -114,6 +119,7 @@ static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_
 	const struct srn_pkt *pkt = srn_pkt(skb);
 
 	return check_namespace(qp, snet) ?:
+	       check_icrc(skb) ?:
 	       check_service(qp, pkt) ?:
 	       check_pkey(pkt) ?:
 	       check_state(qp, info) ?:

@@ -9,7 +9,7 @@ struct srn_net;
 /**
  * srn_demux() - find the QP of a parsed packet, check that it may have it, queue it, run the QP
  * @snet: namespace that it arrived in
- * @skb: parsed, the ICRC is right; consumed. A reserved opcode arrives here too
+ * @skb: parsed; consumed. Its ICRC is looked at if there is a QP. A reserved opcode arrives here too
  *	(srn_pkt_info()->op is SRN_OP_NONE), for the NAK that a RC peer is owed.
  *
  * Softirq, RCU read side. skb->dev is NULL; skb->skb_iif tells where it came in.

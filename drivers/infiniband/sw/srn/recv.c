@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The gate: a packet passes with all its lengths and its ICRC proven, or it is counted
- * by cause and dropped.
+/* The gate: a packet passes with all its lengths proven, or it is counted by cause and
+ * dropped. The ICRC, which is dear, is looked at when the packet has a QP (demux.c).
  */
 #include "recv.h"
 
@@ -17,7 +17,6 @@ static const enum srn_counter parse_counters[SRN_PARSE_MAX] = {
 	[SRN_PARSE_LENGTH]	= SRN_CNT_RX_LENGTH,
 	[SRN_PARSE_TVER]	= SRN_CNT_RX_TVER,
 	[SRN_PARSE_PAD]		= SRN_CNT_RX_PAD,
-	[SRN_PARSE_ICRC]	= SRN_CNT_RX_ICRC,
 	[SRN_PARSE_NOMEM]	= SRN_CNT_RX_NOMEM,
 };
 
@@ -43,16 +42,6 @@ static void leave_stack(struct sk_buff *skb)
 	skb->dev = NULL;
 }
 
-static enum srn_parse_result check(struct sk_buff *skb)
-{
-	enum srn_parse_result res = srn_parse(skb), icrc;
-
-	if (res && res != SRN_PARSE_OPCODE)
-		return res;
-	icrc = srn_parse_icrc(skb);
-	return icrc ?: res;
-}
-
 int srn_recv(struct sock *sk, struct sk_buff *skb)
 {
 	struct srn_net *snet = rcu_dereference_sk_user_data(sk);
@@ -65,7 +54,7 @@ int srn_recv(struct sock *sk, struct sk_buff *skb)
 		goto drop;	/* the last device is just going */
 	leave_stack(skb);
 
-	res = check(skb);
+	res = srn_parse(skb);
 	if (res && res != SRN_PARSE_OPCODE) {	/* a reserved one may draw a NAK */
 		count_refused(snet, skb, res);
 		goto drop;
