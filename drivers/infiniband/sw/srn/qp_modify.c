@@ -78,7 +78,7 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 		if (!(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH))
 			return -EINVAL;
 		err = srn_path_init(&c->path, qp->dev, &attr->ah_attr,
-				    source_port(qp, attr, mask), GFP_KERNEL);
+				    source_port(qp, attr, mask), GFP_KERNEL_ACCOUNT);
 		if (err)
 			return err;
 		c->path.paced = qp->ibqp.qp_type == IB_QPT_UC;
