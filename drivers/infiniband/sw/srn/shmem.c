@@ -42,6 +42,8 @@ static int pages_fill(struct srn_shmem_pages *p, unsigned long num)
 		p->page[p->num - 1] = page;
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (!(p->num % 1024))
+			cond_resched();
 	}
 	p->addr = vmap(p->page, num, VM_MAP, PAGE_KERNEL);
 	return p->addr ? 0 : -ENOMEM;
