@@ -8,6 +8,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "device.h"
+#include "udata.h"
 
 static void free_av(struct rcu_head *rcu)
 {
@@ -119,6 +120,9 @@ int srn_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	struct srn_av *av;
 	int err;
 
+	err = srn_udata_in(udata, NULL, 0);
+	if (err)
+		return err;
 	if (udata && udata->outlen < sizeof(struct srn_create_ah_resp))
 		return -EINVAL;
 	av = create_av(ibah, init->ah_attr, gfp);
