@@ -196,7 +196,8 @@ static enum srn_verdict attach_in_folio(struct sk_buff *skb, struct folio *folio
 		if (shinfo->nr_frags == MAX_SKB_FRAGS)
 			return SRN_V_AGAIN;
 		folio_get(folio);
-		skb_fill_page_desc(skb, shinfo->nr_frags, page, offset_in_page(p), len);
+		/* Not ours: that it came from a reserve says nothing of the packet. */
+		skb_fill_page_desc_noacc(skb, shinfo->nr_frags, page, offset_in_page(p), len);
 	}
 	skb->len += len;
 	skb->data_len += len;

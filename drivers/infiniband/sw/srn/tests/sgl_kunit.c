@@ -228,10 +228,14 @@ static void srn_copy_attach_refs_test(struct kunit *test)
 	c->sge[0] = (struct ib_sge) { BASE, 100, c->mr->key };
 	c->sge[1] = (struct ib_sge) { BASE + 100, 100, c->mr->key };
 	c->sgl.num = 2;
+	set_page_pfmemalloc(page);
 	KUNIT_EXPECT_EQ(test, srn_sgl_attach(&c->sgl, 0, skb, 200), SRN_OK);
 	/* Neighbours in memory are one fragment with one reference. */
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->nr_frags, 1);
 	KUNIT_EXPECT_EQ(test, page_count(page), before + 1);
+	/* A program's page from a reserve: most sockets would not take the packet. */
+	KUNIT_EXPECT_FALSE(test, skb->pfmemalloc);
+	clear_page_pfmemalloc(page);
 	kfree_skb(skb);
 	KUNIT_EXPECT_EQ(test, page_count(page), before);
 }
