@@ -7,6 +7,7 @@
 #include "ah.h"
 #include "device.h"
 #include "service.h"
+#include "wire.h"
 #include "wr_op.h"
 
 #include <kunit/visibility.h>
@@ -138,7 +139,7 @@ static enum srn_verdict fetch_data(const struct srn_send_wqe *slot,
 static enum srn_verdict fetch_ud(const struct srn_send_wqe *hdr, const struct srn_wqe_limits *lim,
 				 struct srn_wqe *wqe)
 {
-	wqe->ud.qpn = hdr->ud.remote_qpn;
+	wqe->ud.qpn = hdr->ud.remote_qpn & SRN_BTH_QPN;	/* other bits would be FECN, BECN */
 	wqe->ud.qkey = hdr->ud.remote_qkey;
 	wqe->ud.av = srn_av_get(lim->dev, lim->pd, hdr->ud.ah);
 	return wqe->ud.av ? SRN_OK : SRN_V_LOC_QP_OP;
@@ -246,7 +247,7 @@ static int copy_ud(const struct ib_ud_wr *wr, struct srn_wqe *wqe)
 {
 	if (!wr->ah)
 		return -EINVAL;
-	wqe->ud.qpn = wr->remote_qpn;
+	wqe->ud.qpn = wr->remote_qpn & SRN_BTH_QPN;
 	wqe->ud.qkey = wr->remote_qkey;
 	wqe->ud.av = srn_av_hold(wr->ah);
 	return wqe->ud.av ? 0 : -EINVAL;

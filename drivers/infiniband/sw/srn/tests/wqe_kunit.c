@@ -275,7 +275,7 @@ static void srn_wqe_ud_av_test(struct kunit *test)
 
 	c->lim.svc = srn_service_of(IB_QPT_UD);
 	fill(c, IB_WR_SEND);
-	c->slot->hdr.ud.remote_qpn = 5;
+	c->slot->hdr.ud.remote_qpn = 0xff000005;	/* 24 bits are a QPN */
 	c->slot->hdr.ud.remote_qkey = 6;
 	KUNIT_ASSERT_EQ(test, srn_wqe_fetch(&c->slot->hdr, &c->lim, c->wqe), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, c->wqe->ud.av, c->av);
