@@ -303,17 +303,22 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ibcq->cqe = cq->entries;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_create_cq);
 
 int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct srn_cq *cq = to_srn_cq(ibcq);
 
+	spin_lock_irq(&cq->lock);
+	cq->page = NULL;	/* who still shows the CQ to somebody sees it */
+	spin_unlock_irq(&cq->lock);
 	srn_shmem_destroy(&cq->mem);
 	kvfree(cq->qps);
 	mutex_destroy(&cq->resize_lock);
 	atomic_dec(&to_srn_dev(ibcq->device)->num_cqs);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_destroy_cq);
 
 struct new_ring {
 	struct srn_shmem mem;

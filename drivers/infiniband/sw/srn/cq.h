@@ -15,7 +15,7 @@
 struct srn_cq {
 	struct ib_cq ibcq;
 	struct srn_shmem mem;
-	struct srn_cq_page *page;
+	struct srn_cq_page *page;	/* NULL once it is destroyed; lock */
 	struct srn_cqe *cqes;
 	struct ib_qp **qps;		/* kernel CQs: wc.qp of each slot */
 	spinlock_t lock;		/* ring below; taken with interrupts off */

@@ -5,6 +5,7 @@
  */
 #include "restrack.h"
 
+#include <kunit/visibility.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
@@ -69,6 +70,8 @@ static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 	u32 cons;
 
 	lockdep_assert_held(&cq->lock);
+	if (!cq->page)
+		return 0;	/* it is just going */
 	cons = cq->kernel ? cq->cons : READ_ONCE(cq->page->cons);
 	return rdma_nl_put_driver_u32(msg, "entries", READ_ONCE(cq->entries)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "prod", READ_ONCE(cq->prod)) ||
@@ -96,6 +99,7 @@ int srn_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	nla_nest_end(msg, table);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_fill_res_cq);
 
 static const char * const mem_types[] = {
 	[SRN_MEM_USER]	= "user",
@@ -136,6 +140,9 @@ int srn_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 
 static int put_srq(struct sk_buff *msg, const struct srn_srq *srq)
 {
+	lockdep_assert_held(&srq->lock);
+	if (!srq->page)
+		return 0;
 	return rdma_nl_put_driver_u32(msg, "entries", srq->entries) ||
 	       rdma_nl_put_driver_u32_hex(msg, "head", READ_ONCE(srq->head)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "tail", READ_ONCE(srq->page->tail)) ||
@@ -145,10 +152,16 @@ static int put_srq(struct sk_buff *msg, const struct srn_srq *srq)
 int srn_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct srn_srq *srq = to_srn_srq(ibsrq);
+	unsigned long flags;
+	int err;
 
 	if (!table)
 		return -EMSGSIZE;
-	if (put_srq(msg, to_srn_srq(ibsrq))) {
+	spin_lock_irqsave(&srq->lock, flags);
+	err = put_srq(msg, srq);
+	spin_unlock_irqrestore(&srq->lock, flags);
+	if (err) {
 		nla_nest_cancel(msg, table);
 		return -EMSGSIZE;
 	}

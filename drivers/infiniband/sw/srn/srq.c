@@ -224,6 +224,9 @@ int srn_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct srn_srq *srq = to_srn_srq(ibsrq);
 
+	spin_lock_irq(&srq->lock);
+	srq->page = NULL;	/* as in srn_destroy_cq() */
+	spin_unlock_irq(&srq->lock);
 	srn_shmem_destroy(&srq->mem);
 	atomic_dec(&to_srn_dev(ibsrq->device)->num_srqs);
 	return 0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Completion rings: indices that wrap, programs that lie about them, notification. */
 #include "../cq.h"
+#include "../restrack.h"
 #include "fake.h"
+
+#include <net/netlink.h>
 
 #define ENTRIES	8
 
@@ -298,6 +301,33 @@ static void srn_cq_handler_nests_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, c->cq->notifying);
 }
 
+static struct srn_cq *create_cq(struct kunit *test, struct ctx *c, int cqe)
+{
+	const struct ib_cq_init_attr attr = { .cqe = cqe };
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &c->dev->ibdev;
+	cq->ibcq.comp_handler = on_comp;
+	cq->ibcq.cq_context = c;
+	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
+	return cq;
+}
+
+/* A CQ may be shown while it is destroyed, and after, as long as its memory is there. */
+static void srn_cq_shown_when_gone_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cq *cq = create_cq(test, c, 16);
+	struct sk_buff *msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	KUNIT_EXPECT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	srn_destroy_cq(&cq->ibcq, NULL);
+	KUNIT_EXPECT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	nlmsg_free(msg);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_user_wrap_test),
 	KUNIT_CASE(srn_cq_full_test),
@@ -308,6 +338,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(srn_cq_arm_test, arm_gen_params),
 	KUNIT_CASE(srn_cq_req_notify_test),
 	KUNIT_CASE(srn_cq_handler_nests_test),
+	KUNIT_CASE(srn_cq_shown_when_gone_test),
 	{}
 };
 
