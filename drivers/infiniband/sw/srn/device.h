@@ -31,6 +31,7 @@ struct srn_dev {
 	struct mutex gid_lock;		/* writers of gids and gid_next */
 	unsigned long gid_next;
 	struct srn_qp_ref __rcu *gsi;	/* QP1 */
+	atomic_long_t rxq_bytes;	/* truesize of what waits for QPs; at most SRN_DEV_RXQ_BYTES */
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;

@@ -35,8 +35,14 @@
 #define SRN_UNSENT_BYTES	SZ_256K
 #define SRN_UNSENT_WAIT_NS	50000
 
-/* Packets a QP may hold unprocessed; more is dropped as the network would. */
-#define SRN_RXQ_MAX		2048
+/* Memory of the packets (skb truesize) that may wait for a QP's turn, and for those of all
+ * QPs of a device; more is dropped as the network would. A QP: four windows of a peer that
+ * sends whole trains; a device: 16 such QPs. A QP that has no more than the last of them
+ * waiting is not refused for what others hold.
+ */
+#define SRN_RXQ_BYTES		SZ_4M
+#define SRN_DEV_RXQ_BYTES	SZ_64M
+#define SRN_RXQ_OWN_BYTES	SZ_256K
 /* Packets (in either direction) in one turn of a QP before it yields its CPU. */
 #define SRN_RUN_BUDGET		64
 /* Below this many PSNs in flight the doorbell is wanted for each post. */

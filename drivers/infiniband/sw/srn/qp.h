@@ -81,7 +81,8 @@ struct srn_qp {
 	/* Any context. */
 	struct srn_mw_owner windows;
 	struct srn_turn turn;
-	struct sk_buff_head rxq;	/* own lock; at most SRN_RXQ_MAX packets */
+	struct sk_buff_head rxq;	/* own lock */
+	atomic_t rxq_bytes;		/* of truesize; at most SRN_RXQ_BYTES */
 };
 
 static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)

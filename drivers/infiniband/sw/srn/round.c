@@ -18,10 +18,53 @@
 #include "trace.h"
 #include "ud.h"
 
+/* What waits is counted in the memory that it holds, for the QP and for its device: a
+ * program that has many QPs gets no more than the device has, but for a little each.
+ */
+static bool charge(struct srn_qp *qp, const struct sk_buff *skb)
+{
+	if (atomic_add_return(skb->truesize, &qp->rxq_bytes) > SRN_RXQ_BYTES) {
+		srn_count(qp->dev, SRN_CNT_RX_OVERFLOW);
+		goto undo_qp;
+	}
+	if (atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes) > SRN_DEV_RXQ_BYTES &&
+	    atomic_read(&qp->rxq_bytes) > SRN_RXQ_OWN_BYTES) {
+		srn_count(qp->dev, SRN_CNT_RX_DEV_FULL);
+		goto undo_dev;
+	}
+	return true;
+
+undo_dev:
+	atomic_long_sub(skb->truesize, &qp->dev->rxq_bytes);
+undo_qp:
+	atomic_sub(skb->truesize, &qp->rxq_bytes);
+	return false;
+}
+
+static void uncharge(struct srn_qp *qp, const struct sk_buff *skb)
+{
+	atomic_long_sub(skb->truesize, &qp->dev->rxq_bytes);
+	atomic_sub(skb->truesize, &qp->rxq_bytes);
+}
+
+/* To its place; it had been charged. */
+static void put_back(struct srn_qp *qp, struct sk_buff *skb)
+{
+	atomic_add(skb->truesize, &qp->rxq_bytes);
+	atomic_long_add(skb->truesize, &qp->dev->rxq_bytes);
+	skb_queue_head(&qp->rxq, skb);
+}
+
 void srn_round_purge(struct srn_qp *qp)
 {
-	skb_queue_purge(&qp->rxq);
+	struct sk_buff *skb;
+
+	while ((skb = skb_dequeue(&qp->rxq))) {
+		uncharge(qp, skb);
+		kfree_skb(skb);
+	}
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_round_purge);
 
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
@@ -35,7 +78,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		srn_ud_rx(qp, skb);
 	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
 		if (unlikely(!srn_responder_rx(qp, skb))) {
-			skb_queue_head(&qp->rxq, skb);
+			put_back(qp, skb);
 			return false;
 		}
 	} else {
@@ -56,6 +99,7 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 		skb = skb_dequeue(&qp->rxq);
 		if (!skb)
 			break;
+		uncharge(qp, skb);
 		--*budget;
 		if (!rx_one(qp, skb))
 			return true;
@@ -154,8 +198,7 @@ static void go_on(struct srn_qp *qp)
 /* As the network would: a queue that grows without bound is a gift to whoever floods us. */
 static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 {
-	if (skb_queue_len_lockless(&qp->rxq) >= SRN_RXQ_MAX) {
-		srn_count(qp->dev, SRN_CNT_RX_OVERFLOW);
+	if (!charge(qp, skb)) {
 		kfree_skb(skb);
 		return;
 	}

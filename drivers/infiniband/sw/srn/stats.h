@@ -34,6 +34,7 @@ enum srn_counter {
 	SRN_CNT_TX_NOMEM,
 	SRN_CNT_RX_NOMEM,
 	SRN_CNT_RX_OVERFLOW,		/* QP's packet queue full */
+	SRN_CNT_RX_DEV_FULL,		/* the queues of all QPs together are full */
 	SRN_CNT_RX_SHORT,		/* malformed, by cause (enum srn_parse_result) */
 	SRN_CNT_RX_LENGTH,
 	SRN_CNT_RX_TVER,
@@ -87,6 +88,7 @@ enum srn_counter {
 	X(TX_NOMEM, "send_no_memory") \
 	X(RX_NOMEM, "rcvd_no_memory") \
 	X(RX_OVERFLOW, "rcvd_queue_full") \
+	X(RX_DEV_FULL, "rcvd_device_full") \
 	X(RX_SHORT, "rcvd_too_short") \
 	X(RX_LENGTH, "rcvd_bad_length") \
 	X(RX_TVER, "rcvd_bad_version") \

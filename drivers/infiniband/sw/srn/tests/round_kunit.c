@@ -235,7 +235,46 @@ static void srn_round_owner_silent_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&o->qp.turn.bits), (int)SRN_TURN_OWNED);
 }
 
+static struct sk_buff *new_big_packet(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(1000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put(skb, 1000);
+	return skb;
+}
+
+/* What waits is counted by the memory that it holds, for a QP and for all of a device. */
+static void srn_round_rxq_bounded_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	unsigned int size = 0;
+	int i;
+
+	srn_turn_own(&qp->turn);
+	for (i = 0; i < 20000 && !srn_stats_sum(qp->dev, SRN_CNT_RX_OVERFLOW); i++) {
+		struct sk_buff *skb = new_big_packet(test);
+
+		size = skb->truesize;
+		srn_round_rx(qp, skb);
+	}
+	KUNIT_EXPECT_LE(test, (u64)atomic_read(&qp->rxq_bytes), (u64)SRN_RXQ_BYTES);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RXQ_BYTES / size);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&qp->dev->rxq_bytes), atomic_read(&qp->rxq_bytes));
+	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+
+	/* Others have all of the device's: a little of its own is left to each QP. */
+	atomic_long_set(&qp->dev->rxq_bytes, SRN_DEV_RXQ_BYTES);
+	while (!srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL))
+		srn_round_rx(qp, new_big_packet(test));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RXQ_OWN_BYTES / size);
+	srn_round_purge(qp);
+}
+
 static struct kunit_case srn_round_cases[] = {
+	KUNIT_CASE(srn_round_rxq_bounded_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
