@@ -79,8 +79,9 @@ static struct srn_av *create_av(struct ib_ah *ah, const struct rdma_ah_attr *att
 	return av;
 }
 
-static int number_av(struct srn_dev *dev, struct srn_av *av, gfp_t gfp)
+static int number_av(struct srn_dev *dev, struct srn_av *av, bool user, gfp_t gfp)
 {
+	u32 max = user ? SRN_MAX_AH : SRN_AH_INDICES;
 	unsigned long flags;
 	int err;
 
@@ -88,8 +89,8 @@ static int number_av(struct srn_dev *dev, struct srn_av *av, gfp_t gfp)
 	 * Kernel users may come with interrupts off.
 	 */
 	xa_lock_irqsave(&dev->avs, flags);
-	err = __xa_alloc_cyclic(&dev->avs, &av->index, av, XA_LIMIT(1, SRN_MAX_AH),
-				&dev->av_next, gfp);
+	err = __xa_alloc_cyclic(&dev->avs, &av->index, av, XA_LIMIT(1, max),
+				&dev->av_next[user], gfp);
 	xa_unlock_irqrestore(&dev->avs, flags);
 	if (err < 0)
 		return err == -EBUSY ? -ENOMEM : err;
@@ -128,7 +129,7 @@ int srn_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	av = create_av(ibah, init->ah_attr, gfp);
 	if (IS_ERR(av))
 		return PTR_ERR(av);
-	err = number_av(dev, av, gfp);
+	err = number_av(dev, av, udata, gfp);
 	if (err) {
 		srn_av_put(av);
 		return err;

@@ -287,8 +287,10 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!attr->cqe || attr->cqe > SRN_MAX_CQE ||
 	    attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
-	if (!atomic_add_unless(&dev->num_cqs, 1, SRN_MAX_CQ))
+	if (atomic_inc_return(&dev->num_cqs) > SRN_MAX_CQ + (attrs ? 0 : SRN_KERNEL_OBJECTS)) {
+		atomic_dec(&dev->num_cqs);
 		return -ENOMEM;
+	}
 
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);

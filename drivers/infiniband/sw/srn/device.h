@@ -26,7 +26,7 @@ struct srn_dev {
 	struct srn_stats __percpu *stats;
 	struct srn_mem_table mems;
 	struct xarray avs;		/* index -> struct srn_av, RCU */
-	u32 av_next;
+	u32 av_next[2];
 	struct srn_gid_table __rcu *gids;
 	struct mutex gid_lock;		/* writers of gids and gid_next */
 	unsigned long gid_next;

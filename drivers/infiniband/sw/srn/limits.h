@@ -16,9 +16,16 @@
 #define SRN_MAX_CQ		65536
 #define SRN_MAX_SRQ		65536
 #define SRN_MAX_PD		65536
-#define SRN_MAX_AH		65536
-#define SRN_MAX_MR		((1 << 20) - 1)	/* key indices, shared with windows */
-#define SRN_MAX_MW		((1 << 20) - 1)
+#define SRN_MAX_AH		61440
+#define SRN_MAX_MR		((1 << 20) - 65536)	/* keys, shared with windows */
+#define SRN_MAX_MW		SRN_MAX_MR
+/* QPs, CQs and SRQs, each, beyond the promise, for the kernel's own users. */
+#define SRN_KERNEL_OBJECTS	4096
+/* All the indices of address handles and of keys. What is beyond the promise is for the
+ * kernel's own users: no program can keep rdma_cm or a file system from working.
+ */
+#define SRN_AH_INDICES		65535
+#define SRN_KEY_INDICES		((1 << 20) - 1)
 #define SRN_MAX_FRMR_PAGES	512	/* 2 MiB per fast registration */
 #define SRN_MAX_RD_ATOMIC	128
 #define SRN_MAX_MSG_SIZE	(1u << 31)	/* IBTA: 2^31 bytes */

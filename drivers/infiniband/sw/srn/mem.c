@@ -34,7 +34,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_mem_init);
 void srn_mem_table_init(struct srn_mem_table *t)
 {
 	xa_init_flags(&t->mems, XA_FLAGS_ALLOC);
-	t->next = 1;
+	t->next[false] = 1;
+	t->next[true] = 1;
 	spin_lock_init(&t->bind_lock);
 	INIT_LIST_HEAD(&t->bound);
 
@@ -53,12 +54,13 @@ void srn_mem_table_destroy(struct srn_mem_table *t)
 
 int srn_mem_insert(struct srn_mem *mem)
 {
+	bool user = mem->pd && mem->pd->uobject;
+	u32 max = user ? SRN_MAX_MR : SRN_KEY_INDICES, index;
 	struct srn_mem_table *t = &mem->dev->mems;
-	u32 index;
 	int err;
 
 	/* Cyclic: a key that was given back names nothing for long. */
-	err = xa_alloc_cyclic(&t->mems, &index, mem, XA_LIMIT(1, SRN_MAX_MR), &t->next,
+	err = xa_alloc_cyclic(&t->mems, &index, mem, XA_LIMIT(1, max), &t->next[user],
 			      GFP_KERNEL);
 	if (err < 0)
 		return err == -EBUSY ? -ENOMEM : err;

@@ -77,7 +77,7 @@ struct srn_mem {
 /* Key table of a device: xarray index = key >> 8. Embedded in struct srn_dev. */
 struct srn_mem_table {
 	struct xarray mems;
-	u32 next;			/* xa_alloc_cyclic */
+	u32 next[2];			/* xa_alloc_cyclic: kernel's, programs' */
 	spinlock_t bind_lock;		/* windows; taken before srn_mem.lock */
 	struct list_head bound;		/* windows of type 2 that are bound */
 	struct srn_mem dma;		/* what the local DMA lkey names */

@@ -193,7 +193,7 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = check_init(dev, attr) ?: check_udata(udata);
 	if (err)
 		return err;
-	if (atomic_inc_return(&dev->num_qps) > SRN_MAX_QP) {
+	if (atomic_inc_return(&dev->num_qps) > SRN_MAX_QP + (udata ? 0 : SRN_KERNEL_OBJECTS)) {
 		err = -ENOMEM;
 		goto err_count;
 	}

@@ -170,8 +170,10 @@ int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct i
 	err = check_attr(attr);
 	if (err)
 		return err;
-	if (!atomic_add_unless(&dev->num_srqs, 1, SRN_MAX_SRQ))
+	if (atomic_inc_return(&dev->num_srqs) > SRN_MAX_SRQ + (udata ? 0 : SRN_KERNEL_OBJECTS)) {
+		atomic_dec(&dev->num_srqs);
 		return -ENOMEM;
+	}
 
 	spin_lock_init(&srq->lock);
 	srq->kernel = !udata;

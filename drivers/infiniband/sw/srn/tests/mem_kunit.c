@@ -188,6 +188,25 @@ static void srn_mem_remove_test(struct kunit *test)
 	KUNIT_EXPECT_NE(test, next->key >> 8, key >> 8);
 }
 
+/* Programs may take as many keys as were promised, and leave the rest to the kernel. */
+static void srn_mem_reserve_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_pd *user_pd = fake_pd(test, c->dev);
+	struct srn_mem *mr;
+
+	user_pd->uobject = kunit_kzalloc(test, 1, GFP_KERNEL);
+	c->dev->mems.next[true] = SRN_MAX_MR;
+	mr = fake_mr(test, c->dev, user_pd, IOVA, LEN, 0, ALL);
+	KUNIT_EXPECT_EQ(test, mr->key >> 8, SRN_MAX_MR);
+	mr = fake_mr(test, c->dev, user_pd, IOVA, LEN, 0, ALL);
+	KUNIT_EXPECT_EQ(test, mr->key >> 8, 1);
+
+	c->dev->mems.next[false] = SRN_MAX_MR + 1;
+	mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
+	KUNIT_EXPECT_EQ(test, mr->key >> 8, SRN_MAX_MR + 1);
+}
+
 /* As a REG_MR that is posted now. */
 static enum srn_verdict fast_reg(struct ctx *c, struct ib_pd *pd, struct ib_mr *mr, u32 key,
 				 int access)
@@ -333,6 +352,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(srn_mem_span_test),
 	KUNIT_CASE(srn_mem_atomic_test),
 	KUNIT_CASE(srn_mem_remove_test),
+	KUNIT_CASE(srn_mem_reserve_test),
 	KUNIT_CASE(srn_mem_fast_reg_test),
 	KUNIT_CASE(srn_mem_invalidate_refused_test),
 	KUNIT_CASE(srn_mem_dereg_with_window_test),
