@@ -36,8 +36,6 @@ void srn_mem_table_init(struct srn_mem_table *t)
 	xa_init_flags(&t->mems, XA_FLAGS_ALLOC);
 	t->next[false] = 1;
 	t->next[true] = 1;
-	spin_lock_init(&t->bind_lock);
-	INIT_LIST_HEAD(&t->bound);
 
 	srn_mem_init(&t->dma, NULL, NULL, SRN_MEM_DMA);
 	t->dma.permanent = true;

@@ -18,6 +18,7 @@
 #include "verdict.h"
 
 struct srn_dev;
+struct srn_mw_owner;
 
 enum srn_mem_type {
 	SRN_MEM_USER,		/* pinned pages of a process */
@@ -58,7 +59,7 @@ struct srn_mem {
 	refcount_t refs;
 	struct completion released;
 	struct rcu_head rcu;
-	spinlock_t lock;		/* state changes of MRs; BH disabled */
+	spinlock_t lock;		/* state changes; a window's before its MR's; BH disabled */
 	atomic_t windows;		/* windows bound on this MR */
 	struct ib_umem *umem;		/* USER */
 	/* FRMR: what map_mr_sg made, until REG_MR takes it. The region it replaces
@@ -67,19 +68,18 @@ struct srn_mem {
 	struct srn_mem_map next;
 	bool mapped;			/* @next is newer than @map */
 	u32 max_blocks;
-	/* Window only, under the table's bind_lock. */
+	/* Window only, under its lock. */
 	struct srn_mem *parent;		/* holds a count in parent->windows */
 	u32 qpn;			/* type 2: the QP it is bound on */
 	enum ib_mw_type mw_type;
-	struct list_head bound;		/* type 2: in srn_mem_table.bound */
+	struct srn_mw_owner *owner;	/* type 2: that QP's windows, while bound */
+	struct list_head bound;		/* in owner->bound, under its lock */
 };
 
 /* Key table of a device: xarray index = key >> 8. Embedded in struct srn_dev. */
 struct srn_mem_table {
 	struct xarray mems;
 	u32 next[2];			/* xa_alloc_cyclic: kernel's, programs' */
-	spinlock_t bind_lock;		/* windows; taken before srn_mem.lock */
-	struct list_head bound;		/* windows of type 2 that are bound */
 	struct srn_mem dma;		/* what the local DMA lkey names */
 };
 

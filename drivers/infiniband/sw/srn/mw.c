@@ -55,14 +55,38 @@ void srn_mw_owner_init(struct srn_mw_owner *owner, struct srn_dev *dev, struct i
 {
 	owner->dev = dev;
 	owner->pd = pd;
+	spin_lock_init(&owner->lock);
+	INIT_LIST_HEAD(&owner->bound);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mw_owner_init);
 
-/* bind_lock held. After it no access through the window goes on. */
+static void own(struct srn_mem *mw, struct srn_mw_owner *owner)
+{
+	mw->qpn = owner->qpn;
+	mw->owner = owner;
+	spin_lock(&owner->lock);
+	list_add(&mw->bound, &owner->bound);
+	spin_unlock(&owner->lock);
+}
+
+static void disown(struct srn_mem *mw)
+{
+	struct srn_mw_owner *owner = mw->owner;
+
+	if (!owner)
+		return;
+	mw->owner = NULL;
+	/* Its QP waits until the list is empty: the last look at @owner is the unlock. */
+	spin_lock(&owner->lock);
+	list_del_init(&mw->bound);
+	spin_unlock(&owner->lock);
+}
+
+/* The window's lock held. After it no access through the window goes on. */
 static void unbind(struct srn_mem *mw, enum srn_mem_state state)
 {
 	srn_mem_quiesce(mw, state);
-	list_del_init(&mw->bound);
+	disown(mw);
 	if (mw->parent)
 		atomic_dec(&mw->parent->windows);
 	mw->parent = NULL;
@@ -71,11 +95,10 @@ static void unbind(struct srn_mem *mw, enum srn_mem_state state)
 int srn_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct srn_mem *mem = to_srn_mw(ibmw)->mem;
-	struct srn_mem_table *t = &mem->dev->mems;
 
-	spin_lock_bh(&t->bind_lock);
+	spin_lock_bh(&mem->lock);
 	unbind(mem, SRN_MEM_INVALID);
-	spin_unlock_bh(&t->bind_lock);
+	spin_unlock_bh(&mem->lock);
 
 	srn_mem_remove(mem);
 	kfree_rcu(mem, rcu);
@@ -94,7 +117,7 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 	if (!mr || (mr->type != SRN_MEM_USER && mr->type != SRN_MEM_FRMR))
 		return NULL;
 	map = &mr->map;
-	spin_lock(&mr->lock);
+	spin_lock_nested(&mr->lock, SINGLE_DEPTH_NESTING);	/* below the window's */
 	/* Pairs with the release of srn_mem_set_state(): rereg writes the map unlocked. */
 	ok = smp_load_acquire(&mr->state) == SRN_MEM_VALID && mr->key == bind->mr_lkey && mr->pd == pd &&
 	     /* C10-73 and o10-36: windows are allowed, and addresses are the MR's. */
@@ -111,11 +134,10 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 	return ok ? mr : NULL;
 }
 
-/* bind_lock held: what the window itself must fulfil. */
+/* The window's lock held: what the window itself must fulfil. */
 static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct srn_mw_bind *bind)
 {
-	if (!mw || mw->type != SRN_MEM_MW || mw->key != bind->mw_rkey || mw->pd != pd ||
-	    bind->access & ~MW_ACCESS)
+	if (mw->key != bind->mw_rkey || mw->pd != pd || bind->access & ~MW_ACCESS)
 		return false;
 	if (mw->mw_type == IB_MW_TYPE_1)
 		return !(bind->access & IB_ZERO_BASED) &&
@@ -135,7 +157,7 @@ static void show(struct srn_mem *mw, const struct srn_mem *mr, const struct srn_
 	mw->map.length = bind->length;
 }
 
-/* bind_lock held, the window is free. @mr is counted; NULL leaves it unbound. */
+/* The window's lock held, the window is free. @mr is counted; NULL leaves it unbound. */
 static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner *owner,
 		    const struct srn_mw_bind *bind)
 {
@@ -144,50 +166,57 @@ static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner 
 		return;
 	mw->parent = mr;
 	mw->access = bind->access;
-	mw->qpn = owner->qpn;
 	show(mw, mr, bind);
 	if (mw->mw_type == IB_MW_TYPE_2)
-		list_add(&mw->bound, &owner->dev->mems.bound);
+		own(mw, owner);
 	srn_mem_set_state(mw, SRN_MEM_VALID);
+}
+
+/* The window's lock held. */
+static bool try_bind(struct srn_mem *mw, struct srn_mw_owner *owner,
+		     const struct srn_mw_bind *bind)
+{
+	struct srn_mem *mr = NULL;
+
+	if (!may_bind(mw, owner->pd, bind))
+		return false;
+	if (bind->length) {
+		mr = parent_get(owner->dev, owner->pd, bind);
+		if (!mr)
+			return false;
+	}
+	unbind(mw, SRN_MEM_FREE);
+	do_bind(mw, mr, owner, bind);
+	return true;
 }
 
 enum srn_verdict srn_mem_bind(struct srn_mw_owner *owner, const struct srn_mw_bind *bind)
 {
-	struct srn_mem_table *t = &owner->dev->mems;
-	enum srn_verdict v = SRN_V_MW_BIND;
-	struct srn_mem *mw, *mr = NULL;
+	struct srn_mem *mw;
+	bool ok = false;
 
 	rcu_read_lock();
-	spin_lock_bh(&t->bind_lock);
 	mw = srn_mem_find(owner->dev, bind->mw_rkey);
-	if (!may_bind(mw, owner->pd, bind))
-		goto unlock;
-	if (bind->length) {
-		mr = parent_get(owner->dev, owner->pd, bind);
-		if (!mr)
-			goto unlock;
+	if (mw && mw->type == SRN_MEM_MW) {
+		spin_lock_bh(&mw->lock);
+		ok = try_bind(mw, owner, bind);
+		spin_unlock_bh(&mw->lock);
 	}
-	unbind(mw, SRN_MEM_FREE);
-	do_bind(mw, mr, owner, bind);
-	v = SRN_OK;
-unlock:
-	spin_unlock_bh(&t->bind_lock);
 	rcu_read_unlock();
-	return v;
+	return ok ? SRN_OK : SRN_V_MW_BIND;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_bind);
 
-static bool invalidate_mw(struct srn_mem *mw, const struct srn_mw_owner *owner, u32 rkey)
+static bool invalidate_mw(struct srn_mem *mw, struct srn_mw_owner *owner, u32 rkey)
 {
-	spinlock_t *lock = &owner->dev->mems.bind_lock;
 	bool ok;
 
-	spin_lock_bh(lock);
+	spin_lock_bh(&mw->lock);
 	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == owner->pd &&
-	     mw->mw_type == IB_MW_TYPE_2 && mw->qpn == owner->qpn;
+	     mw->mw_type == IB_MW_TYPE_2 && mw->owner == owner;
 	if (ok)
 		unbind(mw, SRN_MEM_FREE);
-	spin_unlock_bh(lock);
+	spin_unlock_bh(&mw->lock);
 	return ok;
 }
 
@@ -226,16 +255,36 @@ enum srn_verdict srn_mem_invalidate(struct srn_mw_owner *owner, u32 rkey, bool r
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_invalidate);
 
+/* RCU read side: a window that is freed meanwhile is still there to be looked at. */
+static struct srn_mem *first_bound(struct srn_mw_owner *owner)
+{
+	struct srn_mem *mw;
+
+	spin_lock_bh(&owner->lock);
+	mw = list_first_entry_or_null(&owner->bound, struct srn_mem, bound);
+	spin_unlock_bh(&owner->lock);
+	return mw;
+}
+
+static bool unbind_first(struct srn_mw_owner *owner)
+{
+	struct srn_mem *mw;
+
+	rcu_read_lock();
+	mw = first_bound(owner);
+	if (mw) {
+		spin_lock_bh(&mw->lock);
+		if (mw->owner == owner)
+			unbind(mw, SRN_MEM_FREE);
+		spin_unlock_bh(&mw->lock);
+	}
+	rcu_read_unlock();
+	return mw;
+}
+
 void srn_mem_unbind_qp(struct srn_mw_owner *owner)
 {
-	struct srn_mem_table *t = &owner->dev->mems;
-	struct srn_mem *mw, *tmp;
-
-	spin_lock_bh(&t->bind_lock);
-	list_for_each_entry_safe(mw, tmp, &t->bound, bound) {
-		if (mw->qpn == owner->qpn)
-			unbind(mw, SRN_MEM_FREE);
-	}
-	spin_unlock_bh(&t->bind_lock);
+	while (unbind_first(owner))
+		cond_resched();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_unbind_qp);

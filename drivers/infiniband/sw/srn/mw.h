@@ -10,11 +10,13 @@ struct srn_mw {
 	struct srn_mem *mem;		/* own allocation: ib_core frees ib_mw itself */
 };
 
-/* On whose behalf windows are bound: a QP's. Embedded in it. */
+/* Whose windows of type 2 are: a QP's. Embedded in it. */
 struct srn_mw_owner {
 	struct srn_dev *dev;
 	struct ib_pd *pd;
 	u32 qpn;
+	spinlock_t lock;		/* taken after the lock of a window */
+	struct list_head bound;
 };
 
 /** srn_mw_owner_init() - of a new QP; its number may follow, before the first bind */
@@ -45,7 +47,7 @@ enum srn_verdict srn_mem_bind(struct srn_mw_owner *owner, const struct srn_mw_bi
  */
 enum srn_verdict srn_mem_invalidate(struct srn_mw_owner *owner, u32 rkey, bool remote);
 
-/** srn_mem_unbind_qp() - windows of type 2 die with their QP. Process context. */
+/** srn_mem_unbind_qp() - windows of type 2 die with their QP; nothing binds any more. Sleeps. */
 void srn_mem_unbind_qp(struct srn_mw_owner *owner);
 
 /* ib_device_ops */

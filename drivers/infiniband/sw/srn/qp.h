@@ -79,7 +79,7 @@ struct srn_qp {
 	enum srn_verdict last_error;	/* why the QP went to error, for humans */
 
 	/* Any context. */
-	struct srn_mw_owner windows;
+	struct srn_mw_owner windows;	/* of type 2; own lock */
 	struct srn_turn turn;
 	struct sk_buff_head rxq;	/* own lock */
 	atomic_t rxq_bytes;		/* of truesize; at most SRN_RXQ_BYTES */

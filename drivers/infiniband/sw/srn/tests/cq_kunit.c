@@ -4,6 +4,8 @@
 #include "../restrack.h"
 #include "fake.h"
 
+#include <linux/bottom_half.h>
+#include <linux/delay.h>
 #include <net/netlink.h>
 
 #define ENTRIES	8

@@ -182,6 +182,29 @@ static void srn_mw_zero_based_window_test(struct kunit *test)
 	srn_dealloc_mw(&mw->ibmw);
 }
 
+/* A QP has a list of its own: its end concerns nobody else's windows. */
+static void srn_mw_owner_list_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
+	struct srn_mw *one = make_mw(test, c->pd, IB_MW_TYPE_1);
+	struct srn_mw *two = make_mw(test, c->pd, IB_MW_TYPE_2);
+	struct srn_mw_bind b1 = bind_of(mr, one), b2 = bind_of(mr, two);
+
+	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b1), SRN_OK);
+	KUNIT_EXPECT_TRUE(test, list_empty(&c->own.bound));	/* type 1 is nobody's */
+	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b2), SRN_OK);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&c->own.bound));
+	KUNIT_EXPECT_TRUE(test, list_empty(&c->other.bound));
+	srn_mem_unbind_qp(&c->other);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 2);
+	srn_dealloc_mw(&two->ibmw);
+	KUNIT_EXPECT_TRUE(test, list_empty(&c->own.bound));
+	srn_mem_unbind_qp(&c->own);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
+	srn_dealloc_mw(&one->ibmw);
+}
+
 /* Type 1 is bound over and over, and unbound by length 0. */
 static void srn_mw_window1_test(struct kunit *test)
 {
@@ -244,6 +267,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE_PARAM(srn_mw_bind_refused_test, bind_gen_params),
 	KUNIT_CASE(srn_mw_bind_key_byte_test),
 	KUNIT_CASE(srn_mw_zero_based_window_test),
+	KUNIT_CASE(srn_mw_owner_list_test),
 	KUNIT_CASE(srn_mw_window1_test),
 	KUNIT_CASE(srn_mw_unbind_qp_test),
 	{}
