@@ -48,6 +48,37 @@ static bool take_arm(struct srn_cq *cq, bool solicited)
 	return xchg(&cq->page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
 }
 
+/* Calls of the event handler in one go. A program that arms without end, while others
+ * add completions, shall not keep a softirq.
+ */
+#define NOTIFY_CALLS	8
+
+/* Returns true if calls are left to be made; cq->notifying stays set. */
+static bool call_handler(struct srn_cq *cq)
+{
+	int calls = NOTIFY_CALLS;
+	unsigned long flags;
+	bool again;
+
+	do {
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+		spin_lock_irqsave(&cq->lock, flags);
+		again = cq->notify_again;
+		cq->notify_again = false;
+		cq->notifying = again;
+		spin_unlock_irqrestore(&cq->lock, flags);
+	} while (again && --calls);
+	return again;
+}
+
+static void go_on_notifying(struct work_struct *work)
+{
+	struct srn_cq *cq = container_of(work, struct srn_cq, notify_work);
+
+	if (call_handler(cq))
+		queue_work(system_bh_wq, work);
+}
+
 /* core_locking.rst: one event handler of a CQ at a time, and no lock held. Who
  * finds another context in the handler, or is called from it, leaves its event
  * to that one.
@@ -55,22 +86,17 @@ static bool take_arm(struct srn_cq *cq, bool solicited)
 static void notify(struct srn_cq *cq)
 {
 	unsigned long flags;
+	bool busy;
 
 	if (!cq->ibcq.comp_handler)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
-	cq->notify_again = true;
-	if (!cq->notifying) {
-		cq->notifying = true;
-		while (cq->notify_again) {
-			cq->notify_again = false;
-			spin_unlock_irqrestore(&cq->lock, flags);
-			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-			spin_lock_irqsave(&cq->lock, flags);
-		}
-		cq->notifying = false;
-	}
+	busy = cq->notifying;
+	cq->notify_again |= busy;
+	cq->notifying = true;
 	spin_unlock_irqrestore(&cq->lock, flags);
+	if (!busy && call_handler(cq))
+		queue_work(system_bh_wq, &cq->notify_work);
 }
 
 static void raise_overrun(struct srn_cq *cq)
@@ -294,6 +320,7 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
+	INIT_WORK(&cq->notify_work, go_on_notifying);
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	err = attrs ? init_user(cq, &attrs->driver_udata) : init_kernel(cq);
@@ -307,10 +334,18 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_create_cq);
 
+void srn_cq_settle(struct srn_cq *cq)
+{
+	/* One call may lead to the next. */
+	while (flush_work(&cq->notify_work))
+		cond_resched();
+}
+
 int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct srn_cq *cq = to_srn_cq(ibcq);
 
+	cancel_work_sync(&cq->notify_work);
 	spin_lock_irq(&cq->lock);
 	cq->page = NULL;	/* who still shows the CQ to somebody sees it */
 	spin_unlock_irq(&cq->lock);

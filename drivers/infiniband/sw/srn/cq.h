@@ -7,6 +7,7 @@
 
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
 
@@ -29,6 +30,7 @@ struct srn_cq {
 	/* The event handler runs in one context at a time; see notify(). */
 	bool notifying;
 	bool notify_again;
+	struct work_struct notify_work;	/* goes on with it, in a softirq */
 	struct mutex resize_lock;	/* one resize at a time */
 };
 
@@ -55,6 +57,14 @@ static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
  * was raised (once) and the caller moves the QP to the error state.
  */
 bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp);
+
+/**
+ * srn_cq_settle() - until no call of the event handler is left to a softirq
+ *
+ * Kernel users' handlers start work of the CQ's own, which the core stops before it destroys
+ * the CQ: so the last QP that may complete there waits for them. May sleep.
+ */
+void srn_cq_settle(struct srn_cq *cq);
 
 /** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);

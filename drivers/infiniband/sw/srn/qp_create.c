@@ -254,6 +254,8 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
 	if (qp->kernel) {
+		srn_cq_settle(qp->scq);
+		srn_cq_settle(qp->rcq);
 		srn_cq_forget_qp(qp->scq, ibqp);
 		srn_cq_forget_qp(qp->rcq, ibqp);
 	}

@@ -316,6 +316,29 @@ static struct srn_cq *create_cq(struct kunit *test, struct ctx *c, int cqe)
 	return cq;
 }
 
+/* A handler that has itself called without end gives its caller's softirq back. */
+static void srn_cq_handler_bounded_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cq *cq = create_cq(test, c, 256);
+	struct srn_cqe cqe = {};
+	unsigned int at_once;
+	int i;
+
+	c->rearm = 200;
+	srn_req_notify_cq(&cq->ibcq, IB_CQ_NEXT_COMP);
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, srn_cq_post(cq, &cqe, false, NULL));
+	at_once = c->comps;
+	local_bh_enable();
+	KUNIT_EXPECT_LT(test, at_once, 20);
+	for (i = 0; i < 1000 && READ_ONCE(c->comps) < 201; i++)
+		msleep(1);
+	KUNIT_EXPECT_EQ(test, c->comps, 201);
+	KUNIT_EXPECT_EQ(test, c->max_depth, 1);
+	srn_destroy_cq(&cq->ibcq, NULL);
+}
+
 /* A CQ may be shown while it is destroyed, and after, as long as its memory is there. */
 static void srn_cq_shown_when_gone_test(struct kunit *test)
 {
@@ -340,6 +363,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(srn_cq_arm_test, arm_gen_params),
 	KUNIT_CASE(srn_cq_req_notify_test),
 	KUNIT_CASE(srn_cq_handler_nests_test),
+	KUNIT_CASE(srn_cq_handler_bounded_test),
 	KUNIT_CASE(srn_cq_shown_when_gone_test),
 	{}
 };
