@@ -2,8 +2,11 @@
 /* A plan made into a packet: headers of the opcode, payload of the WQE. */
 #include "build_request.h"
 
+#include <kunit/visibility.h>
+
 #include "build.h"
 #include "opcode.h"
+#include "psn.h"
 #include "qp.h"
 #include "segment.h"
 #include "wr_op.h"
@@ -89,11 +92,14 @@ static enum srn_verdict make_packet(struct srn_qp *qp, struct srn_wqe *wqe,
 }
 
 /* Pages may be referenced only where the peer's answer proves that the data is
- * not needed any more: RC. UC and UD complete when they are sent.
+ * not needed any more: RC. UC and UD complete when they are sent. And only once: a
+ * program that writes while we send makes an ICRC wrong, and would each time.
  */
 static bool by_reference(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan)
 {
-	return qp->svc->reliable && plan->len >= SRN_REF_MIN &&
+	bool again = srn_psn_diff(plan->psn, qp->window.end) < 0;
+
+	return !again && qp->svc->reliable && plan->len >= SRN_REF_MIN &&
 	       !(wqe->flags & IB_SEND_INLINE) && srn_opcodes[plan->opcode].has_payload;
 }
 
@@ -110,3 +116,4 @@ enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 		v = make_packet(qp, wqe, plan, flags, false, skb);
 	return v;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_request);

@@ -19,8 +19,8 @@ struct srn_wqe;
  * @flags: SRN_BUILD_*
  * @skb: set on SRN_OK
  *
- * Payload of RC requests is referenced, that of others and short payload is
- * copied. SRN_OK, SRN_V_AGAIN without memory, or the verdict on an SGE.
+ * Payload of RC requests is referenced, that of others, short payload, and what is
+ * sent again is copied. SRN_OK, SRN_V_AGAIN without memory, or the verdict on an SGE.
  */
 enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
