@@ -2,18 +2,26 @@
 /* Kernel users' posts. Programs post through their mappings and never come here. */
 #include "post_kernel.h"
 
+#include <kunit/visibility.h>
+#include <linux/bottom_half.h>
 #include <linux/preempt.h>
 
 #include "qp.h"
 #include "sq.h"
 
-/* Whether engines may run here; posts are legal in every context. */
+/* Engines never run in a post: its caller may hold a lock that the completion handler
+ * takes, which they may call (Documentation/infiniband/core_locking.rst). Nor may they run
+ * in each context in which posts are legal.
+ */
 static void kick(struct srn_qp *qp, unsigned int bits)
 {
-	if (irqs_disabled() || in_hardirq())
-		srn_turn_defer(&qp->turn, bits);
-	else
-		srn_turn_kick(&qp->turn, bits);
+	bool atomic = irqs_disabled() || in_hardirq();
+
+	if (!atomic)
+		local_bh_disable();
+	srn_turn_defer(&qp->turn, bits);
+	if (!atomic)
+		local_bh_enable();	/* here the NAPI runs, if the caller has softirqs on */
 }
 
 static bool may_post_send(enum ib_qp_state state)
@@ -104,3 +112,4 @@ int srn_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		kick(qp, SRN_TURN_FLUSH);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_post_recv);

@@ -3,6 +3,7 @@
 #include "../ack.h"
 #include "../limits.h"
 #include "../parse.h"
+#include "../post_kernel.h"
 #include "../qp.h"
 #include "../round.h"
 #include "../stats.h"
@@ -273,8 +274,48 @@ static void srn_round_rxq_bounded_test(struct kunit *test)
 	srn_round_purge(qp);
 }
 
+static void on_comp(struct ib_cq *cq, void *called)
+{
+	++*(int *)called;
+}
+
+/* A user may hold a lock that its completion handler takes: no post calls it. */
+static void srn_round_post_calls_no_handler_test(struct kunit *test)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	const struct ib_cq_init_attr attr = { .cqe = 8 };
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct ib_recv_wr wr = { .wr_id = 1 };
+	const struct ib_recv_wr *bad;
+	int called = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &qp->dev->ibdev;
+	cq->ibcq.comp_handler = on_comp;
+	cq->ibcq.cq_context = &called;
+	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
+	srn_req_notify_cq(&cq->ibcq, IB_CQ_NEXT_COMP);
+	qp->state = IB_QPS_ERR;
+	qp->rcq = cq;
+	qp->page = kunit_kzalloc(test, sizeof(*qp->page), GFP_KERNEL);
+	qp->rq = (struct srn_rq){ .entries = 8, .max_wr = 8, .max_sge = 1, .stride = 64 };
+	qp->rq.slots = kunit_kzalloc(test, 8 * 64, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->page);
+	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
+	spin_lock_init(&qp->rq.lock);
+
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, srn_post_recv(&qp->ibqp, &wr, &bad), 0);
+	KUNIT_EXPECT_EQ(test, called, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, called, 1);
+	srn_destroy_cq(&cq->ibcq, NULL);
+}
+
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_rxq_bounded_test),
+	KUNIT_CASE(srn_round_post_calls_no_handler_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
