@@ -298,9 +298,11 @@ int srn_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 	if (n <= 0)
 		return n;
 
-	mem->next.iova = ibmr->iova;
 	mem->next.length = ibmr->length;
 	mem->next.block_shift = ilog2(ibmr->page_size);
+	/* What ib_sg_to_pages() put there is the address in memory; the user of the MR
+	 * may overwrite it until REG_MR is posted.
+	 */
 	mem->next.offset = ibmr->iova & (ibmr->page_size - 1);
 	mem->mapped = true;
 	return n;
@@ -308,7 +310,7 @@ int srn_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 EXPORT_SYMBOL_IF_KUNIT(srn_map_mr_sg);
 
 enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct ib_mr *ibmr,
-				  u32 key, int access)
+				  u64 iova, u32 key, int access)
 {
 	struct srn_mem *mem = &to_srn_mr(ibmr)->mem;
 	enum srn_verdict v = SRN_V_MW_BIND;
@@ -330,6 +332,7 @@ enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct 
 	}
 	if (!mem->map.nblocks)
 		goto unlock;
+	mem->map.iova = iova;
 	mem->key = key;
 	mem->access = access;
 	srn_mem_set_state(mem, SRN_MEM_VALID);

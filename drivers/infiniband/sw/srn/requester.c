@@ -41,8 +41,8 @@ static enum srn_verdict run_local(struct srn_qp *qp, struct srn_wqe *wqe)
 	case IB_WR_LOCAL_INV:
 		return srn_mem_invalidate(&qp->windows, wqe->inv_rkey, false);
 	case IB_WR_REG_MR:
-		return srn_mem_fast_reg(qp->dev, qp->ibqp.pd, wqe->reg.mr, wqe->reg.key,
-					wqe->reg.access);
+		return srn_mem_fast_reg(qp->dev, qp->ibqp.pd, wqe->reg.mr, wqe->reg.iova,
+					wqe->reg.key, wqe->reg.access);
 	default:
 		bind.addr = wqe->bind.addr;
 		bind.length = wqe->bind.length;

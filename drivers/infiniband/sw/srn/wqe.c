@@ -258,6 +258,8 @@ static int copy_reg(const struct ib_reg_wr *wr, struct srn_wqe *wqe)
 	if (!wr->mr)
 		return -EINVAL;
 	wqe->reg.mr = wr->mr;
+	/* Now, not when it was mapped: NFS numbers its regions, SMC and RDS start at 0. */
+	wqe->reg.iova = wr->mr->iova;
 	wqe->reg.key = wr->key;
 	wqe->reg.access = wr->access;
 	return 0;

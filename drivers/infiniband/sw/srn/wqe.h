@@ -57,6 +57,7 @@ struct srn_wqe {
 		} bind;
 		struct {			/* kernel only */
 			struct ib_mr *mr;
+			u64 iova;
 			u32 key;
 			int access;
 		} reg;

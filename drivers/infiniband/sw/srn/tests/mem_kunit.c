@@ -211,10 +211,11 @@ static void srn_mem_reserve_test(struct kunit *test)
 static enum srn_verdict fast_reg(struct ctx *c, struct ib_pd *pd, struct ib_mr *mr, u32 key,
 				 int access)
 {
-	return srn_mem_fast_reg(c->dev, pd, mr, key, access);
+	return srn_mem_fast_reg(c->dev, pd, mr, mr->iova, key, access);
 }
 
-static void map_pages(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num)
+static void map_pages_from(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num,
+			   unsigned int *offset)
 {
 	struct scatterlist *sg = kunit_kcalloc(test, num, sizeof(*sg), GFP_KERNEL);
 	unsigned int i;
@@ -227,7 +228,12 @@ static void map_pages(struct kunit *test, struct ib_mr *mr, void **pages, unsign
 		sg_dma_len(&sg[i]) = PAGE_SIZE;
 	}
 	mr->page_size = PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, srn_map_mr_sg(mr, sg, num, NULL), num);
+	KUNIT_ASSERT_EQ(test, srn_map_mr_sg(mr, sg, num, offset), num);
+}
+
+static void map_pages(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num)
+{
+	map_pages_from(test, mr, pages, num, NULL);
 }
 
 static void srn_mem_fast_reg_test(struct kunit *test)
@@ -289,6 +295,41 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 			SRN_OK);
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, 0), SRN_V_REM_ACCESS);
+}
+
+/* Users choose the address after they mapped the pages; bytes stay where they are. */
+static void srn_mem_fast_reg_iova_test(struct kunit *test)
+{
+	static const u64 iovas[] = { 0, 0x500000080ULL, U64_MAX - 4 * PAGE_SIZE };
+	struct ctx *c = test->priv;
+	struct ib_mr *mr = srn_alloc_mr(c->pd, IB_MR_TYPE_MEM_REG, 2);
+	void *pages[] = { fake_page(test), fake_page(test) };
+	unsigned int i, offset = 0x680;
+	struct srn_mem *mem;
+	u64 len;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	mr->device = &c->dev->ibdev;
+	mr->pd = c->pd;
+	for (i = 0; i < ARRAY_SIZE(iovas); i++) {
+		offset = 0x680;
+		map_pages_from(test, mr, pages, 2, &offset);
+		mr->iova = iovas[i];
+		KUNIT_ASSERT_EQ(test, fast_reg(c, c->pd, mr, mr->rkey, ALL), SRN_OK);
+		KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, mr->rkey, iovas[i],
+							 2 * PAGE_SIZE - 0x680,
+							 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
+		KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, iovas[i], &len), pages[0] + 0x680);
+		KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, iovas[i] + PAGE_SIZE, &len),
+				    pages[1] + 0x680);
+		srn_mem_put(mem);
+		KUNIT_EXPECT_EQ(test, remote(c, QPN, mr->rkey, iovas[i] + 1,
+					     2 * PAGE_SIZE - 0x680, IB_ACCESS_REMOTE_READ),
+				SRN_V_REM_ACCESS);
+		KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, mr->rkey, false),
+				SRN_OK);
+	}
+	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 }
 
 /* What a peer has no right to access it may not invalidate; a registered MR nobody. */
@@ -354,6 +395,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(srn_mem_remove_test),
 	KUNIT_CASE(srn_mem_reserve_test),
 	KUNIT_CASE(srn_mem_fast_reg_test),
+	KUNIT_CASE(srn_mem_fast_reg_iova_test),
 	KUNIT_CASE(srn_mem_invalidate_refused_test),
 	KUNIT_CASE(srn_mem_dereg_with_window_test),
 	{}

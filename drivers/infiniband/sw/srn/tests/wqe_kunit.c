@@ -401,7 +401,7 @@ static void srn_wqe_from_inline_test(struct kunit *test)
 static void srn_wqe_from_reg_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
-	struct ib_mr mr = {};
+	struct ib_mr mr = { .iova = 0x500000080ULL };
 	struct ib_reg_wr wr = {
 		.wr = { .opcode = IB_WR_REG_MR }, .mr = &mr, .key = 0x1234,
 		.access = IB_ACCESS_REMOTE_READ,
@@ -411,6 +411,9 @@ static void srn_wqe_from_reg_test(struct kunit *test)
 	c->lim.kernel = true;
 	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
 	KUNIT_EXPECT_PTR_EQ(test, c->wqe->reg.mr, &mr);
+	/* As it was when the WR was posted. */
+	mr.iova = 0;
+	KUNIT_EXPECT_EQ(test, c->wqe->reg.iova, 0x500000080ULL);
 	KUNIT_EXPECT_EQ(test, c->wqe->reg.key, 0x1234);
 	KUNIT_EXPECT_EQ(test, c->wqe->reg.access, IB_ACCESS_REMOTE_READ);
 	wr.mr = NULL;
