@@ -227,5 +227,5 @@ void srn_ack_send(struct srn_qp *qp)
 	}
 	srn_build_aeth(skb, ack->syndrome, qp->resp.msg.msn);
 	srn_count(qp->dev, counter_of(ack->syndrome));
-	srn_xmit(&qp->path, skb);
+	srn_xmit(&qp->path, skb, NULL);
 }

@@ -71,7 +71,6 @@ static struct srn_av *create_av(struct ib_ah *ah, const struct rdma_ah_attr *att
 		kfree(av);
 		return ERR_PTR(err);
 	}
-	av->path.paced = true;
 	refcount_set(&av->refs, 1);
 	av->pd = ah->pd;
 	av->attr = *attr;

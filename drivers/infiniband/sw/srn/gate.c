@@ -2,11 +2,10 @@
 /* May it go. */
 #include "gate.h"
 
-#include "ah.h"
+#include "payer.h"
 #include "qp.h"
 #include "sq.h"
 #include "window.h"
-#include "xmit.h"
 
 enum srn_gate srn_gate_qp(const struct srn_qp *qp)
 {
@@ -30,13 +29,8 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 	return SRN_GATE_OPEN;
 }
 
-static bool has_room(const struct srn_qp *qp, const struct srn_wqe *wqe)
-{
-	return srn_xmit_has_room(qp->svc->connected ? &qp->path : &wqe->ud.av->path);
-}
-
 /* What is reliable has a window. What has none waits for room in the queues below. */
-static enum srn_gate flow_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
+static enum srn_gate flow_gate(struct srn_qp *qp)
 {
 	const struct srn_window *w = &qp->window;
 
@@ -47,7 +41,7 @@ static enum srn_gate flow_gate(const struct srn_qp *qp, const struct srn_wqe *wq
 			return SRN_GATE_PROBE;
 		return SRN_GATE_OPEN;
 	}
-	return has_room(qp, wqe) ? SRN_GATE_OPEN : SRN_GATE_ROOM;
+	return srn_payer_has_room(&qp->payer) ? SRN_GATE_OPEN : SRN_GATE_ROOM;
 }
 
 static enum srn_gate reads_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
@@ -66,5 +60,5 @@ enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 	if (gate || srn_wqe_is_local(wqe))
 		return gate;
-	return flow_gate(qp, wqe) ?: reads_gate(qp, wqe);
+	return flow_gate(qp) ?: reads_gate(qp, wqe);
 }

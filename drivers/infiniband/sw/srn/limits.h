@@ -36,11 +36,13 @@
  */
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
-/* Bytes (skb truesize) of UC and UD packets that may wait in the queues of a network
- * namespace, and how long who finds it full waits before it looks again.
+/* Bytes (skb truesize) of a UC or UD QP's packets that may wait in the queues of this host,
+ * more than a neighbour without an address holds (208 KiB); and how long a QP that finds
+ * it full waits before it looks again, at first and at most.
  */
 #define SRN_UNSENT_BYTES	SZ_256K
 #define SRN_UNSENT_WAIT_NS	50000
+#define SRN_UNSENT_WAIT_MAX_NS	3200000
 
 /* Memory of the packets (skb truesize) that may wait for a QP's turn, and for those of all
  * QPs of a device; more is dropped as the network would. A QP: four windows of a peer that

@@ -158,13 +158,6 @@ struct dst_entry *srn_path_dst(struct srn_path *path)
 	return path->is_v6 ? route6(path) : route4(path);
 }
 
-struct sock *srn_path_sock(const struct srn_path *path)
-{
-	const struct srn_net *snet = path->dev->snet;
-
-	return (path->is_v6 && snet->sock6 ? snet->sock6 : snet->sock4)->sk;
-}
-
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb)
 {
 	const struct iphdr *ip4 = ip_hdr(skb);

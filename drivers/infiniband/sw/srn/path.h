@@ -13,7 +13,6 @@ struct srn_dev;
 struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
-	bool paced;		/* no window bounds what is sent this way: UC, UD */
 	u8 tos;			/* DSCP and ECN as the user asked: traffic class of the AH */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */
@@ -54,9 +53,6 @@ void srn_path_destroy(struct srn_path *path);
  * (no route: counted by the caller, treated as loss).
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);
-
-/** srn_path_sock() - the namespace's socket of the path's family, to charge packets to */
-struct sock *srn_path_sock(const struct srn_path *path);
 
 /** srn_path_from() - whether @skb (network header set) came from the path's peer to its source */
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb);

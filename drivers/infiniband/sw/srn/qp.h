@@ -14,6 +14,7 @@
 #include "mw.h"
 #include "qpn.h"
 #include "path.h"
+#include "payer.h"
 #include "requester.h"
 #include "responder.h"
 #include "retry.h"
@@ -64,6 +65,7 @@ struct srn_qp {
 	bool sqd_notify;		/* raise SQ_DRAINED when drained */
 	bool has_path;
 	struct srn_path path;
+	struct srn_payer payer;		/* of UC and UD; others have none */
 	struct rdma_ah_attr ah_attr;	/* for query; holds its sgid_attr */
 
 	/* Engines: the owner of the turn only. */

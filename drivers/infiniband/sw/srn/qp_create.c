@@ -201,10 +201,14 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = alloc_queues(qp, uctx ? &uctx->ibuc : NULL);
 	if (err)
 		goto err_count;
+	err = qp->svc->paced ? srn_payer_open(&qp->payer, dev->net) : 0;
+	if (err)
+		goto err_queues;
+	qp->req.train.payer = &qp->payer;
 	qp->ref = srn_qp_ref_create(qp, qp->svc->is_gsi ? 1 : 0);
 	if (IS_ERR(qp->ref)) {
 		err = PTR_ERR(qp->ref);
-		goto err_queues;
+		goto err_payer;
 	}
 	if (uctx) {
 		err = srn_doorbell_add(uctx, qp, &qp->db_index);
@@ -224,6 +228,8 @@ err_doorbell:
 err_ref:
 	srn_qp_ref_unpublish(qp->ref);
 	srn_qp_ref_destroy(qp->ref);
+err_payer:
+	srn_payer_close(&qp->payer);
 err_queues:
 	free_queues(qp);
 err_count:
@@ -263,6 +269,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		srn_path_destroy(&qp->path);
 		rdma_destroy_ah_attr(&qp->ah_attr);
 	}
+	srn_payer_close(&qp->payer);
 	free_queues(qp);
 	atomic_dec(&qp->dev->num_qps);
 	return 0;

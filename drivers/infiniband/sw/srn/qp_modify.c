@@ -81,7 +81,6 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 				    source_port(qp, attr, mask), GFP_KERNEL_ACCOUNT);
 		if (err)
 			return err;
-		c->path.paced = qp->ibqp.qp_type == IB_QPT_UC;
 		rdma_copy_ah_attr(&c->ah, &attr->ah_attr);
 		c->has_path = true;
 	}

@@ -9,10 +9,10 @@
 #include "build_request.h"
 #include "clock.h"
 #include "gate.h"
-#include "limits.h"
 #include "mr.h"
 #include "mw.h"
 #include "opcode.h"
+#include "payer.h"
 #include "psn.h"
 #include "qp.h"
 #include "retry.h"
@@ -142,7 +142,7 @@ static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *
 		 struct sk_buff *skb, bool follows)
 {
 	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
-		srn_xmit(&wqe->ud.av->path, skb);
+		srn_xmit(&wqe->ud.av->path, skb, &qp->payer);
 	else
 		srn_train_add(&qp->req.train, &qp->path, skb, follows);
 }
@@ -192,7 +192,7 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 static void wait_for(struct srn_qp *qp, enum srn_gate gate)
 {
 	if (gate == SRN_GATE_ROOM)
-		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, SRN_UNSENT_WAIT_NS);
+		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->payer));
 }
 
 /* A WQE that failed completes when all before it are done. */

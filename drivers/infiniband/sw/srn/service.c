@@ -11,10 +11,10 @@ static const struct srn_service rc = {
 };
 
 static const struct srn_service uc = {
-	.code = SRN_SVC_UC, .connected = true,
+	.code = SRN_SVC_UC, .connected = true, .paced = true,
 };
 
-static const struct srn_service ud = { .code = SRN_SVC_UD };
+static const struct srn_service ud = { .code = SRN_SVC_UD, .paced = true };
 static const struct srn_service gsi = { .code = SRN_SVC_UD, .is_gsi = true };
 
 const struct srn_service *srn_service_of(enum ib_qp_type type)

@@ -13,12 +13,15 @@
  *	peer, and a message is one packet of the port's MTU.
  * @reliable: the peer answers. What is sent has a window and is sent again, READs and
  *	atomics are there, refusals draw a NAK. Else a WQE is done when it has left.
+ * @paced: what it sends waits for room in this host's queues, as no window bounds it. Not
+ *	QP1: it sends little, and nobody connects without it.
  * @is_gsi: QP1, the one that the communication managers talk through
  */
 struct srn_service {
 	u8 code;
 	bool connected;
 	bool reliable;
+	bool paced;
 	bool is_gsi;
 };
 

@@ -78,7 +78,7 @@ void srn_train_leave(struct srn_train *train, struct srn_path *path)
 	if (train->num > 1)
 		couple(train, path);
 	train->head = NULL;
-	srn_xmit_sealed(path, head, train->num, train->bytes);
+	srn_xmit_sealed(path, head, train->payer, train->num, train->bytes);
 }
 
 static bool has_room(const struct srn_train *train, u32 len)
@@ -94,7 +94,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	if (train->head && !has_room(train, len))
 		srn_train_leave(train, path);
 	if (!train->head && !(follows && takes_trains(path))) {
-		srn_xmit(path, skb);
+		srn_xmit(path, skb, train->payer);
 		return;
 	}
 	if (!srn_xmit_seal(path, skb, train->head ? train->num : 0)) {
@@ -108,6 +108,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	} else {
 		*train = (struct srn_train){
 			.head = skb, .len = len, .num = 1, .bytes = len,
+			.payer = train->payer,
 		};
 	}
 	if (!follows || len < train->len)

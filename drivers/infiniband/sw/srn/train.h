@@ -10,6 +10,7 @@
 
 struct sk_buff;
 struct srn_path;
+struct srn_payer;
 
 /* Owner of the turn only; empty between rounds. */
 struct srn_train {
@@ -18,6 +19,7 @@ struct srn_train {
 	u32 len;		/* of each packet from BTH to ICRC; the last may have less */
 	u32 num;
 	u32 bytes;
+	struct srn_payer *payer;	/* set once; NULL: nobody is charged */
 };
 
 /**

@@ -14,8 +14,8 @@
 
 #include "device.h"
 #include "icrc.h"
-#include "limits.h"
 #include "path.h"
+#include "payer.h"
 #include "trace.h"
 #include "wire.h"
 
@@ -156,13 +156,8 @@ static int send_ip(struct srn_path *path, struct sk_buff *skb)
 	return ip_local_out(net, NULL, skb);
 }
 
-bool srn_xmit_has_room(const struct srn_path *path)
-{
-	return refcount_read(&srn_path_sock(path)->sk_wmem_alloc) < SRN_UNSENT_BYTES;
-}
-
-void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int num,
-		     unsigned int bytes)
+void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer,
+		     unsigned int num, unsigned int bytes)
 {
 	struct dst_entry *dst = srn_path_dst(path);
 	struct srn_dev *dev = path->dev;
@@ -173,9 +168,8 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int nu
 		return;
 	}
 	skb_dst_set(skb, dst);
-	/* By the core's code, not ours: the packet may outlive this module. */
-	if (path->paced)
-		skb_set_owner_w(skb, srn_path_sock(path));
+	if (payer)
+		srn_payer_charge(payer, skb);
 	skb->dev = dst->dev;
 	skb->priority = path->prio;
 	srn_xmit_steer(skb, (__force u32)path->sport * 0x9e3779b1u);
@@ -185,7 +179,7 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int nu
 		srn_count(dev, SRN_CNT_SEND_ERR);
 }
 
-void srn_xmit(struct srn_path *path, struct sk_buff *skb)
+void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
 {
 	unsigned int bytes;
 
@@ -194,5 +188,5 @@ void srn_xmit(struct srn_path *path, struct sk_buff *skb)
 		return;
 	}
 	bytes = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
-	srn_xmit_sealed(path, skb, 1, bytes);
+	srn_xmit_sealed(path, skb, payer, 1, bytes);
 }

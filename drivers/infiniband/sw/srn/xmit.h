@@ -6,17 +6,19 @@
 #include <linux/skbuff.h>
 
 struct srn_path;
+struct srn_payer;
 
 /**
  * srn_xmit() - finish a packet and send it
  * @path: where to
  * @skb: from srn_build(), payload complete; consumed
+ * @payer: who is charged until it is gone; NULL: nobody
  *
  * Adds pad (and its count to the BTH), ICRC, UDP and IP headers. Everything that
  * goes wrong from here on (no route, qdisc full, netfilter) is counted and is
  * loss: the transport repeats it. BH disabled.
  */
-void srn_xmit(struct srn_path *path, struct sk_buff *skb);
+void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer);
 
 /**
  * srn_xmit_seal() - make a built packet a datagram: pad, ICRC, UDP and IP headers
@@ -29,20 +31,13 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id);
 /**
  * srn_xmit_sealed() - send what srn_xmit_seal() made, one packet or a train of @num
  * @skb: consumed
+ * @payer: as in srn_xmit()
  * @bytes: from BTH to ICRC, of all packets
  *
  * What goes wrong is loss, as in srn_xmit(). BH disabled.
  */
-void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, unsigned int num,
-		     unsigned int bytes);
-
-/**
- * srn_xmit_has_room() - whether little enough of what paced paths sent waits in this host
- *
- * UC and UD have no window: without this they would fill the queues in front of the wire,
- * which drop. A hardware adapter sends such a QP as fast as the wire takes it.
- */
-bool srn_xmit_has_room(const struct srn_path *path);
+void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer,
+		     unsigned int num, unsigned int bytes);
 
 /**
  * srn_xmit_steer() - the queue that a flow takes, by its @hash
