@@ -8,6 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/workqueue.h>
 
 #include "fault.h"
@@ -16,6 +17,9 @@
  * or a packet must not be held up by what others post meanwhile.
  */
 #define ROUNDS_INLINE	4
+
+/* Turns are run by one poll for this long; the core decides whether it polls again. */
+#define POLL_NS		(200 * NSEC_PER_USEC)
 
 /* A turn that was sent away and not begun after this long has met busy CPUs only; for
  * AWAY_PAUSE its kicks run where they are.
@@ -26,6 +30,7 @@
 struct turn_cpu {
 	struct napi_struct napi;
 	struct llist_head turns;	/* newest first; any CPU's interrupt may add */
+	struct llist_node *due;		/* oldest first: what this poll runs; the NAPI only */
 };
 
 static DEFINE_PER_CPU(struct turn_cpu, turn_cpus);
@@ -95,16 +100,46 @@ static bool grant(struct srn_turn *turn)
 	return true;
 }
 
-/* One round of an owned turn. Returns true while we still own it. */
-static bool run_round(struct srn_turn *turn)
+/* What a round led to. */
+enum next {
+	GONE,		/* not ours any more */
+	AGAIN,		/* news came */
+	MORE,		/* its budget ran out */
+};
+
+/* One round of an owned turn. */
+static enum next run_round(struct srn_turn *turn)
 {
 	/* Acquire: what was queued before a bit was set is seen by run(). */
 	unsigned int bits = atomic_fetch_and(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits);
+	bool left;
 
 	set_owner(turn);
-	if (turn->run(turn, bits & ~(SRN_TURN_OWNED | SRN_TURN_WANTED)))
+	left = turn->run(turn, bits & ~(SRN_TURN_OWNED | SRN_TURN_WANTED));
+	if (left)
 		atomic_or(SRN_TURN_MORE, &turn->bits);
-	return !give_up(turn) && !grant(turn);
+	if (give_up(turn) || grant(turn))
+		return GONE;
+	return left ? MORE : AGAIN;
+}
+
+/* In a softirq one budget is enough: what else waits there goes in between. */
+static enum next run_rounds(struct srn_turn *turn)
+{
+	bool softirq = in_serving_softirq();
+	enum next next;
+	int round = 0;
+
+	do {
+		next = run_round(turn);
+	} while (++round < ROUNDS_INLINE && (next == AGAIN || (next == MORE && !softirq)));
+	return next;
+}
+
+static void pass_on(struct srn_turn *turn, enum next next)
+{
+	if (next != GONE)
+		srn_turn_leave(turn);
 }
 
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
@@ -118,12 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_take);
 
 void srn_turn_run(struct srn_turn *turn)
 {
-	int round;
-
-	for (round = 0; round < ROUNDS_INLINE; round++)
-		if (!run_round(turn))
-			return;
-	srn_turn_leave(turn);
+	pass_on(turn, run_rounds(turn));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_run);
 
@@ -150,17 +180,17 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
 static void run_away(struct work_struct *work)
 {
 	struct srn_turn *turn = container_of(work, struct srn_turn, away);
-	bool owned;
+	enum next next;
 
 	srn_delay(SRN_DELAY_AWAY);
 	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
 		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
 	do {
 		local_bh_disable();
-		owned = run_round(turn);
+		next = run_round(turn);
 		local_bh_enable();
 		cond_resched();
-	} while (owned);
+	} while (next != GONE);
 }
 
 bool srn_turn_may_go_away(const struct srn_turn *turn)
@@ -216,23 +246,40 @@ void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, uns
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 
-/* Each turn in the list gets one round; who is not done queues up again behind
- * the others. Returning @budget makes the core poll us again.
+static struct srn_turn *next_due(struct turn_cpu *cpu)
+{
+	struct llist_node *node = cpu->due;
+
+	cpu->due = node->next;
+	return llist_entry(node, struct srn_turn, node);
+}
+
+static void run_listed(struct turn_cpu *cpu, struct srn_turn *turn)
+{
+	if (run_round(turn) == GONE)
+		return;
+	clear_owner(turn);
+	llist_add(&turn->node, &cpu->turns);
+}
+
+/* Each turn in the list gets one round; who is not done queues up again behind the
+ * others. What does not fit into this poll's time, or @budget, is the first of the next.
+ * Returning @budget makes the core poll us again.
  */
 static int turn_poll(struct napi_struct *napi, int budget)
 {
 	struct turn_cpu *cpu = container_of(napi, struct turn_cpu, napi);
-	struct llist_node *list = llist_reverse_order(llist_del_all(&cpu->turns));
-	struct srn_turn *turn, *next;
+	u64 end = local_clock() + POLL_NS;
+	int done = 0;
 
-	llist_for_each_entry_safe(turn, next, list, node) {
-		if (!run_round(turn))
-			continue;
-		clear_owner(turn);
-		llist_add(&turn->node, &cpu->turns);
+	if (!cpu->due)
+		cpu->due = llist_reverse_order(llist_del_all(&cpu->turns));
+	while (cpu->due) {
+		run_listed(cpu, next_due(cpu));
+		if (++done >= budget || local_clock() > end)
+			break;
 	}
-
-	if (!llist_empty(&cpu->turns))
+	if (cpu->due || !llist_empty(&cpu->turns))
 		return budget;
 	napi_complete_done(napi, 0);
 	/* An entry added between the test and the completion found the NAPI

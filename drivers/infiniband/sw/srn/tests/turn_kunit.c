@@ -16,6 +16,7 @@ struct fake {
 	atomic_t work;		/* posted by kicks */
 	int done;		/* taken by rounds */
 	unsigned int kick_inside;
+	unsigned int busy_us;	/* how long a round takes */
 };
 
 static bool fake_run(struct srn_turn *turn, unsigned int bits)
@@ -26,6 +27,7 @@ static bool fake_run(struct srn_turn *turn, unsigned int bits)
 		f->overlaps++;
 	srn_turn_assert_owned(turn);
 	f->rounds++;
+	udelay(f->busy_us);
 	f->seen |= bits;
 	f->done += atomic_xchg(&f->work, 0);
 	if (f->kick_inside) {
@@ -130,6 +132,41 @@ static void srn_turn_own_after_round_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)SRN_TURN_OWNED);
 	srn_turn_disown(&f->turn);
 	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+}
+
+#define HOGS	300
+
+static struct fake *new_hogs(struct kunit *test)
+{
+	struct fake *hogs = kunit_kcalloc(test, HOGS, sizeof(*hogs), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, hogs);
+	for (i = 0; i < HOGS; i++)
+		srn_turn_init(&hogs[i].turn, fake_run);
+	return hogs;
+}
+
+/* One poll of the NAPI does not run all turns that are listed, however many they are. */
+static void srn_turn_poll_bounded_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test);
+	int i, ran = 0;
+
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 1000;
+	local_bh_disable();
+	for (i = 0; i < HOGS; i++)
+		srn_turn_defer(&hogs[i].turn, SRN_TURN_SQ);
+	local_bh_enable();
+	for (i = 0; i < HOGS; i++)
+		ran += READ_ONCE(hogs[i].rounds);
+	KUNIT_EXPECT_LT(test, ran, HOGS / 2);
+	for (i = 0; i < HOGS; i++)
+		wait_idle(&hogs[i]);
+	for (i = 0, ran = 0; i < HOGS; i++)
+		ran += hogs[i].rounds;
+	KUNIT_EXPECT_EQ(test, ran, HOGS);
 }
 
 /* Whoever runs work without end gives it up to who wants to own it. */
@@ -251,6 +288,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
 	KUNIT_CASE(srn_turn_own_after_round_test),
+	KUNIT_CASE(srn_turn_poll_bounded_test),
 	KUNIT_CASE(srn_turn_away_test),
 	KUNIT_CASE(srn_turn_own_away_test),
 	KUNIT_CASE(srn_turn_away_pause_test),
