@@ -18,6 +18,9 @@
  */
 #define ROUNDS_INLINE	4
 
+/* Rounds of a worker before it looks after other turns. */
+#define ROUNDS_AWAY	16
+
 /* Turns are run by one poll for this long; the core decides whether it polls again. */
 #define POLL_NS		(200 * NSEC_PER_USEC)
 
@@ -181,6 +184,7 @@ static void run_away(struct work_struct *work)
 {
 	struct srn_turn *turn = container_of(work, struct srn_turn, away);
 	enum next next;
+	int round = 0;
 
 	srn_delay(SRN_DELAY_AWAY);
 	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
@@ -190,7 +194,9 @@ static void run_away(struct work_struct *work)
 		next = run_round(turn);
 		local_bh_enable();
 		cond_resched();
-	} while (next != GONE);
+	} while (next != GONE && ++round < ROUNDS_AWAY);
+	if (next != GONE)
+		srn_turn_send_away(turn);
 }
 
 bool srn_turn_may_go_away(const struct srn_turn *turn)
@@ -294,7 +300,9 @@ int srn_turn_setup(void)
 {
 	int i;
 
-	turn_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_HIGHPRI | WQ_SYSFS | WQ_MEM_RECLAIM, 0);
+	/* No more workers than CPUs: who else wants to run here has half of one at least. */
+	turn_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM,
+				  num_possible_cpus());
 	if (!turn_wq)
 		return -ENOMEM;
 	turn_netdev = alloc_netdev_dummy(0);

@@ -136,21 +136,54 @@ static void srn_turn_own_after_round_test(struct kunit *test)
 
 #define HOGS	300
 
-static struct fake *new_hogs(struct kunit *test)
+static void end_all(struct fake *hogs)
+{
+	int i;
+
+	for (i = 0; i < HOGS; i++) {
+		srn_turn_own(&hogs[i].turn);
+		hogs[i].more = 0;
+		srn_turn_disown(&hogs[i].turn);
+	}
+	for (i = 0; i < HOGS; i++)
+		wait_idle(&hogs[i]);
+}
+
+static struct fake *new_hogs(struct kunit *test, int more)
 {
 	struct fake *hogs = kunit_kcalloc(test, HOGS, sizeof(*hogs), GFP_KERNEL);
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, hogs);
-	for (i = 0; i < HOGS; i++)
+	for (i = 0; i < HOGS; i++) {
 		srn_turn_init(&hogs[i].turn, fake_run);
+		hogs[i].more = more;
+	}
 	return hogs;
+}
+
+/* Workers whose work has no end let the others have their turn; those can be owned. */
+static void srn_turn_away_shared_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, INT_MAX), *f = new_fake(test);
+	int i;
+
+	for (i = 0; i < HOGS; i++) {
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&hogs[i].turn, SRN_TURN_SQ));
+		srn_turn_send_away(&hogs[i].turn);
+	}
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	srn_turn_send_away(&f->turn);
+	for (i = 0; i < 5000 && !READ_ONCE(f->rounds); i++)
+		msleep(1);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	end_all(hogs);
 }
 
 /* One poll of the NAPI does not run all turns that are listed, however many they are. */
 static void srn_turn_poll_bounded_test(struct kunit *test)
 {
-	struct fake *hogs = new_hogs(test);
+	struct fake *hogs = new_hogs(test, 0);
 	int i, ran = 0;
 
 	for (i = 0; i < HOGS; i++)
@@ -288,6 +321,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
 	KUNIT_CASE(srn_turn_own_after_round_test),
+	KUNIT_CASE(srn_turn_away_shared_test),
 	KUNIT_CASE(srn_turn_poll_bounded_test),
 	KUNIT_CASE(srn_turn_away_test),
 	KUNIT_CASE(srn_turn_own_away_test),
