@@ -208,14 +208,19 @@ static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
-	if (srn_turn_take(&qp->turn, SRN_TURN_RX)) {
+	bool owned = srn_turn_take(&qp->turn, SRN_TURN_RX);
+
+	/* With a turn that is taken back from a worker there may be packets that came before. */
+	if (owned && skb_queue_empty_lockless(&qp->rxq)) {
 		count_rx(qp, skb);
 		rx_one(qp, skb);
-		go_on(qp);
-		return;
+	} else {
+		enqueue(qp, skb);
 	}
-	enqueue(qp, skb);
-	srn_turn_kick(&qp->turn, SRN_TURN_RX);
+	if (owned)
+		go_on(qp);
+	else
+		srn_turn_kick(&qp->turn, SRN_TURN_RX);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_rx);
 

@@ -145,9 +145,20 @@ static void pass_on(struct srn_turn *turn, enum next next)
 		srn_turn_leave(turn);
 }
 
+/* A worker has the turn and has not begun: who comes is sooner. */
+static bool take_back(struct srn_turn *turn, unsigned int bits)
+{
+	if (!(bits & SRN_TURN_AWAY) || !cancel_work(&turn->away))
+		return false;
+	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
+	return true;
+}
+
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
 {
-	if (atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits) & SRN_TURN_OWNED)
+	unsigned int old = atomic_fetch_or(bits | SRN_TURN_OWNED, &turn->bits);
+
+	if ((old & SRN_TURN_OWNED) && !take_back(turn, old))
 		return false;
 	set_owner(turn);
 	return true;
@@ -187,6 +198,7 @@ static void run_away(struct work_struct *work)
 	int round = 0;
 
 	srn_delay(SRN_DELAY_AWAY);
+	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
 	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
 		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
 	do {
@@ -210,7 +222,12 @@ void srn_turn_send_away(struct srn_turn *turn)
 {
 	clear_owner(turn);
 	turn->away_since = ktime_get_ns();
-	queue_work(turn_wq, &turn->away);
+	atomic_or(SRN_TURN_AWAY, &turn->bits);
+	if (queue_work(turn_wq, &turn->away))
+		return;
+	/* Somebody looks just now whether it can be taken back, and finds that it can't. */
+	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
+	srn_turn_leave(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
@@ -223,6 +240,11 @@ void srn_turn_own(struct srn_turn *turn)
 	if (!(old & SRN_TURN_OWNED)) {
 		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
 		goto owned;
+	}
+	if (take_back(turn, old)) {
+		local_bh_disable();
+		run_round(turn);	/* and grants */
+		local_bh_enable();
 	}
 	/* Bounded: the owner looks after each round, and rounds have a budget. */
 	wait_for_completion(&turn->grant);

@@ -23,6 +23,7 @@
 #define SRN_TURN_TIMER		BIT(4)
 #define SRN_TURN_FLUSH		BIT(5)	/* error state: flush what is posted */
 #define SRN_TURN_MORE		BIT(6)	/* the last round ran out of budget */
+#define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
 
 struct srn_turn {
 	atomic_t bits;
@@ -84,7 +85,11 @@ void srn_turn_run(struct srn_turn *turn);
  */
 void srn_turn_leave(struct srn_turn *turn);
 
-/** srn_turn_send_away() - let an unbound worker run an owned turn. Any context. */
+/**
+ * srn_turn_send_away() - let an unbound worker run an owned turn
+ *
+ * Until it begins, whoever comes takes the turn back. Any context.
+ */
 void srn_turn_send_away(struct srn_turn *turn);
 
 /**

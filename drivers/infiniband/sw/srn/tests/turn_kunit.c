@@ -134,6 +134,26 @@ static void srn_turn_own_after_round_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->rounds, 1);
 }
 
+/* A turn that no worker has begun is not lost to who comes. */
+static void srn_turn_take_back_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	int i, here = 0;
+
+	/* On another CPU the worker may be sooner, now and then. */
+	for (i = 0; i < 100; i++) {
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+		srn_turn_send_away(&f->turn);
+		srn_turn_kick(&f->turn, SRN_TURN_RX);
+		here += !atomic_read(&f->turn.bits);
+		wait_idle(f);
+	}
+	KUNIT_EXPECT_GT(test, here, 10);
+	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)(SRN_TURN_SQ | SRN_TURN_RX));
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
 #define HOGS	300
 
 static void end_all(struct fake *hogs)
@@ -321,6 +341,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
 	KUNIT_CASE(srn_turn_own_after_round_test),
+	KUNIT_CASE(srn_turn_take_back_test),
 	KUNIT_CASE(srn_turn_away_shared_test),
 	KUNIT_CASE(srn_turn_poll_bounded_test),
 	KUNIT_CASE(srn_turn_away_test),
