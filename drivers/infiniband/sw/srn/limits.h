@@ -52,7 +52,7 @@
 #define SRN_RXQ_BYTES		SZ_4M
 #define SRN_DEV_RXQ_BYTES	SZ_64M
 #define SRN_RXQ_OWN_BYTES	SZ_256K
-/* Packets (in either direction) in one turn of a QP before it yields its CPU. */
+/* Packets (each way), and WQEs to be flushed, in one round of a QP. */
 #define SRN_RUN_BUDGET		64
 /* Below this many PSNs in flight the doorbell is wanted for each post. */
 #define SRN_DB_INFLIGHT		16

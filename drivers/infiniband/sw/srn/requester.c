@@ -298,8 +298,10 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	return more;
 }
 
+/* What the program was told is kept here too: its page can say anything. */
 static void tell(struct srn_qp *qp, bool ring)
 {
+	qp->req.rings = ring;
 	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
 }
 
@@ -338,6 +340,7 @@ static bool answers_come(struct srn_qp *qp)
 bool srn_requester_idle(struct srn_qp *qp)
 {
 	bool may_send = srn_gate_qp(qp) == SRN_GATE_OPEN;
+	bool told = qp->req.rings;
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
@@ -353,9 +356,11 @@ bool srn_requester_idle(struct srn_qp *qp)
 	smp_mb();
 	if (!srn_sq_posted(qp, &tail))
 		return false;
-	/* Without a doorbell nobody else would flush what came after the flush. */
+	/* Without a doorbell nobody else would flush what came after the flush. Once: who
+	 * posts after the program was told rings, or waits for its completions in vain.
+	 */
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		return tail != qp->sq.una;
+		return !told && tail != qp->sq.una;
 	if (!may_send || tail == qp->sq.fetched)
 		return false;
 	tell(qp, false);

@@ -12,6 +12,7 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_requester {
 	struct srn_train train;
+	bool rings;		/* the program was told to ring for each post */
 	bool quiet;		/* answers take long: wants to be rung */
 	u32 quiet_una;		/* oldest PSN not acknowledged then */
 };

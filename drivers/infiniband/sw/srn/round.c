@@ -120,12 +120,16 @@ static void run_alarms(struct srn_qp *qp)
 	srn_requester_alarm(qp, due);
 }
 
-static void run_flush(struct srn_qp *qp)
+/* Returns true if WQEs are left. */
+static bool run_flush(struct srn_qp *qp)
 {
-	srn_sq_flush(qp);
+	int budget = SRN_RUN_BUDGET;
+	bool more = srn_sq_flush(qp, &budget);
+
 	srn_requester_reset(qp);
 	if (qp->state == IB_QPS_ERR)
-		srn_rq_flush(qp);
+		more |= srn_rq_flush(qp, &budget);
+	return more;
 }
 
 /* Returns true if the send queue has work left. */
@@ -153,11 +157,11 @@ static bool run_tx(struct srn_qp *qp, bool sq)
 /* The order is that of urgency: what arrived decides what may be sent. A request from the
  * peer says nothing to the send queue.
  */
-static bool qp_round(struct srn_turn *turn, unsigned int bits)
+static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 {
 	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
 	int rx = SRN_RUN_BUDGET;
-	bool more, sq;
+	bool more, sq, flush = false;
 
 	more = run_rx(qp, &rx);
 	qp->answer_later = false;
@@ -167,10 +171,12 @@ static bool qp_round(struct srn_turn *turn, unsigned int bits)
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
 	more |= run_tx(qp, sq);
 	if (is_error(qp))
-		run_flush(qp);
-	if (sq && !more)
+		flush = run_flush(qp);
+	if (sq && !more && !flush)
 		more = srn_requester_idle(qp);
-	return more;
+	if (more && qp->state != IB_QPS_ERR)
+		return SRN_LEFT_URGENT;
+	return more || flush ? SRN_LEFT_LATER : SRN_LEFT_NOTHING;
 }
 
 void srn_round_init(struct srn_qp *qp)
@@ -236,7 +242,7 @@ static bool streams(const struct srn_qp *qp)
 void srn_round_doorbell(struct srn_qp *qp)
 {
 	if (!streams(qp)) {
-		srn_turn_kick(&qp->turn, SRN_TURN_SQ);
+		srn_turn_kick_here(&qp->turn, SRN_TURN_SQ);
 	} else if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_requester_hush(qp);
 		srn_turn_send_away(&qp->turn);

@@ -21,7 +21,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 /** srn_round_purge() - drop the packets that wait; owner of the turn */
 void srn_round_purge(struct srn_qp *qp);
 
-/** srn_round_doorbell() - a program posted; process context; the caller holds a reference */
+/** srn_round_doorbell() - a program posted; process context, may sleep; the caller holds a reference */
 void srn_round_doorbell(struct srn_qp *qp);
 
 #endif

@@ -143,14 +143,20 @@ void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v)
 /* No more than the ring holds, whatever its index says: a program may write
  * garbage there, and then gets garbage, in bounded time.
  */
-static void flush_own(struct srn_qp *qp)
+static bool flush_own(struct srn_qp *qp, int *budget)
 {
-	u32 n = min(posted(qp), qp->rq.entries);
+	u32 n = posted(qp);
 
-	while (n--) {
+	/* What never was in the ring is passed over: the next round would find it again. */
+	if (n > qp->rq.entries) {
+		qp->rq.head += n - qp->rq.entries;
+		n = qp->rq.entries;
+	}
+	for (; n && *budget > 0; n--, --*budget) {
 		post_failed(qp, READ_ONCE(head_slot(qp)->wr_id), SRN_V_FLUSH);
 		consume_head(qp);
 	}
+	return n;
 }
 
 /* A SRQ's WQEs belong to its other QPs too. What this QP took of them is
@@ -164,12 +170,13 @@ static void flush_shared(struct srn_qp *qp)
 	srn_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-void srn_rq_flush(struct srn_qp *qp)
+bool srn_rq_flush(struct srn_qp *qp, int *budget)
 {
 	if (qp->rq.open)
 		srn_rq_fail(qp, SRN_V_FLUSH);
+	if (qp->rq.entries)
+		return flush_own(qp, budget);
 	if (qp->srq)
 		flush_shared(qp);
-	else if (qp->rq.entries)
-		flush_own(qp);
+	return false;
 }

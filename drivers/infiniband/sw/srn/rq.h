@@ -58,7 +58,12 @@ void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited);
 /** srn_rq_fail() - complete the open WQE with the status that @v has */
 void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v);
 
-/** srn_rq_flush() - error state: complete all receive WQEs with FLUSH_ERR */
-void srn_rq_flush(struct srn_qp *qp);
+/**
+ * srn_rq_flush() - error state: complete receive WQEs with FLUSH_ERR
+ * @budget: WQEs left in this round, decremented
+ *
+ * Return: true if some are left.
+ */
+bool srn_rq_flush(struct srn_qp *qp, int *budget);
 
 #endif

@@ -174,7 +174,7 @@ void srn_sq_drain(struct srn_qp *qp, bool wait)
 	qp->sq.draining = wait;
 }
 
-void srn_sq_flush(struct srn_qp *qp)
+bool srn_sq_flush(struct srn_qp *qp, int *budget)
 {
 	struct srn_sq *sq = &qp->sq;
 	struct srn_wqe *wqe;
@@ -182,7 +182,7 @@ void srn_sq_flush(struct srn_qp *qp)
 
 	if (!srn_sq_posted(qp, &tail))
 		tail = sq->fetched;
-	while (sq->una != tail) {
+	for (; sq->una != tail && *budget > 0; --*budget) {
 		if (sq->fetched == sq->una)
 			fetch_one(qp);
 		wqe = srn_sq_oldest(sq);
@@ -192,6 +192,7 @@ void srn_sq_flush(struct srn_qp *qp)
 		wqe->done = true;
 		srn_sq_retire(qp);
 	}
+	return sq->una != tail;
 }
 
 void srn_sq_discard(struct srn_qp *qp)

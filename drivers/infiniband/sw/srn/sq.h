@@ -113,8 +113,13 @@ void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v);
 /** srn_sq_drain() - to SQD: say when what was begun is done; from SQD: say nothing */
 void srn_sq_drain(struct srn_qp *qp, bool wait);
 
-/** srn_sq_flush() - complete all that is posted with FLUSH_ERR; srn_requester_reset() follows */
-void srn_sq_flush(struct srn_qp *qp);
+/**
+ * srn_sq_flush() - complete what is posted with FLUSH_ERR; srn_requester_reset() follows
+ * @budget: WQEs left in this round, decremented
+ *
+ * Return: true if some are left.
+ */
+bool srn_sq_flush(struct srn_qp *qp, int *budget);
 
 /** srn_sq_discard() - forget all that is posted (RESET, destroy); srn_requester_reset() follows */
 void srn_sq_discard(struct srn_qp *qp);

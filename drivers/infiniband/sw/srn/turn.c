@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 
 #include "fault.h"
@@ -108,6 +109,7 @@ enum next {
 	GONE,		/* not ours any more */
 	AGAIN,		/* news came */
 	MORE,		/* its budget ran out */
+	LATER,		/* so it did, but nobody waits for the rest */
 };
 
 /* One round of an owned turn. */
@@ -115,7 +117,7 @@ static enum next run_round(struct srn_turn *turn)
 {
 	/* Acquire: what was queued before a bit was set is seen by run(). */
 	unsigned int bits = atomic_fetch_and(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits);
-	bool left;
+	enum srn_left left;
 
 	set_owner(turn);
 	left = turn->run(turn, bits & ~(SRN_TURN_OWNED | SRN_TURN_WANTED));
@@ -123,6 +125,8 @@ static enum next run_round(struct srn_turn *turn)
 		atomic_or(SRN_TURN_MORE, &turn->bits);
 	if (give_up(turn) || grant(turn))
 		return GONE;
+	if (left == SRN_LEFT_LATER)
+		return LATER;
 	return left ? MORE : AGAIN;
 }
 
@@ -141,7 +145,9 @@ static enum next run_rounds(struct srn_turn *turn)
 
 static void pass_on(struct srn_turn *turn, enum next next)
 {
-	if (next != GONE)
+	if (next == LATER)
+		srn_turn_send_away(turn);
+	else if (next != GONE)
 		srn_turn_leave(turn);
 }
 
@@ -180,6 +186,25 @@ void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
 	local_bh_enable();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
+
+void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits)
+{
+	bool goes_on;
+	enum next next;
+
+	if (!srn_turn_take(turn, bits))
+		return;
+	do {
+		local_bh_disable();
+		next = run_rounds(turn);
+		goes_on = next == LATER && !signal_pending(current);
+		if (!goes_on)
+			pass_on(turn, next);
+		local_bh_enable();
+		cond_resched();
+	} while (goes_on);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick_here);
 
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
 {
@@ -263,7 +288,8 @@ void srn_turn_disown(struct srn_turn *turn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_disown);
 
-void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits))
+void srn_turn_init(struct srn_turn *turn,
+		   enum srn_left (*run)(struct srn_turn *turn, unsigned int bits))
 {
 	atomic_set(&turn->bits, 0);
 	init_completion(&turn->grant);
@@ -284,8 +310,14 @@ static struct srn_turn *next_due(struct turn_cpu *cpu)
 
 static void run_listed(struct turn_cpu *cpu, struct srn_turn *turn)
 {
-	if (run_round(turn) == GONE)
+	enum next next = run_round(turn);
+
+	if (next == GONE)
 		return;
+	if (next == LATER) {
+		srn_turn_send_away(turn);
+		return;
+	}
 	clear_owner(turn);
 	llist_add(&turn->node, &cpu->turns);
 }

@@ -25,12 +25,19 @@
 #define SRN_TURN_MORE		BIT(6)	/* the last round ran out of budget */
 #define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
 
+/* What a round leaves undone. */
+enum srn_left {
+	SRN_LEFT_NOTHING,
+	SRN_LEFT_URGENT,	/* the NAPI goes on */
+	SRN_LEFT_LATER,		/* nobody waits for it: a worker goes on, as the scheduler lets it */
+};
+
 struct srn_turn {
 	atomic_t bits;
 	struct llist_node node;		/* in a per-CPU list, while the NAPI has it */
 	struct completion grant;
-	/* One round; @bits are those seen. Returns true if work is left. BH disabled. */
-	bool (*run)(struct srn_turn *turn, unsigned int bits);
+	/* One round, with a budget; @bits are those seen. BH disabled. */
+	enum srn_left (*run)(struct srn_turn *turn, unsigned int bits);
 	struct work_struct away;	/* runs it on another CPU */
 	u64 away_since;			/* ktime_get_ns() */
 	unsigned long away_pause;	/* jiffies until which it stays */
@@ -51,7 +58,8 @@ void srn_turn_assert_owned(const struct srn_turn *turn);
 static inline void srn_turn_assert_owned(const struct srn_turn *turn) {}
 #endif
 
-void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, unsigned int bits));
+void srn_turn_init(struct srn_turn *turn,
+		   enum srn_left (*run)(struct srn_turn *turn, unsigned int bits));
 
 /**
  * srn_turn_kick() - there is work; run it here if nobody else does
@@ -60,6 +68,13 @@ void srn_turn_init(struct srn_turn *turn, bool (*run)(struct srn_turn *turn, uns
  * @turn must stay alive during the call.
  */
 void srn_turn_kick(struct srn_turn *turn, unsigned int bits);
+
+/**
+ * srn_turn_kick_here() - as srn_turn_kick(), and what nobody waits for is done here as well
+ *
+ * For who causes such work: its time is used up, not a worker's. Process context, may sleep.
+ */
+void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits);
 
 /** srn_turn_defer() - there is work; leave it to the NAPI of this CPU. Any context. */
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits);

@@ -17,7 +17,7 @@ struct bell {
 	unsigned int looks;		/* rounds that the timer started */
 };
 
-static bool look(struct srn_turn *turn, unsigned int bits)
+static enum srn_left look(struct srn_turn *turn, unsigned int bits)
 {
 	struct bell *b = container_of(turn, struct bell, turn);
 	unsigned int due, i;
@@ -28,7 +28,7 @@ static bool look(struct srn_turn *turn, unsigned int bits)
 			b->when[i] = ktime_get();
 	b->looks++;
 	WRITE_ONCE(b->rang, b->rang | due);
-	return false;
+	return SRN_LEFT_NOTHING;
 }
 
 static void stop(void *clock)

@@ -16,10 +16,12 @@ struct fake {
 	atomic_t work;		/* posted by kicks */
 	int done;		/* taken by rounds */
 	unsigned int kick_inside;
+	bool later;		/* what is left is left for later */
 	unsigned int busy_us;	/* how long a round takes */
+	int in_softirq;		/* rounds there */
 };
 
-static bool fake_run(struct srn_turn *turn, unsigned int bits)
+static enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
 {
 	struct fake *f = container_of(turn, struct fake, turn);
 
@@ -27,6 +29,7 @@ static bool fake_run(struct srn_turn *turn, unsigned int bits)
 		f->overlaps++;
 	srn_turn_assert_owned(turn);
 	f->rounds++;
+	f->in_softirq += !!in_serving_softirq();
 	udelay(f->busy_us);
 	f->seen |= bits;
 	f->done += atomic_xchg(&f->work, 0);
@@ -37,7 +40,9 @@ static bool fake_run(struct srn_turn *turn, unsigned int bits)
 		srn_turn_kick(turn, again);
 	}
 	f->inside--;
-	return f->more-- > 0;
+	if (f->more-- <= 0)
+		return SRN_LEFT_NOTHING;
+	return f->later ? SRN_LEFT_LATER : SRN_LEFT_URGENT;
 }
 
 static struct fake *new_fake(struct kunit *test)
@@ -222,6 +227,23 @@ static void srn_turn_poll_bounded_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ran, HOGS);
 }
 
+/* What nobody waits for is done by a worker, or by who causes it: not in a softirq. */
+static void srn_turn_later_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->later = true;
+	f->more = 100;
+	srn_turn_kick(&f->turn, SRN_TURN_FLUSH);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 101);
+	f->more = 100;
+	srn_turn_kick_here(&f->turn, SRN_TURN_FLUSH);
+	KUNIT_EXPECT_EQ(test, f->rounds, 202);
+	KUNIT_EXPECT_EQ(test, f->in_softirq, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
 /* Whoever runs work without end gives it up to who wants to own it. */
 static void own_and_end(struct kunit *test, struct fake *f)
 {
@@ -344,6 +366,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_take_back_test),
 	KUNIT_CASE(srn_turn_away_shared_test),
 	KUNIT_CASE(srn_turn_poll_bounded_test),
+	KUNIT_CASE(srn_turn_later_test),
 	KUNIT_CASE(srn_turn_away_test),
 	KUNIT_CASE(srn_turn_own_away_test),
 	KUNIT_CASE(srn_turn_away_pause_test),
