@@ -26,6 +26,11 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 	 */
 	if (wqe->opcode == IB_WR_LOCAL_INV && qp->sq.una != qp->window.at.index)
 		return SRN_GATE_ORDER;
+	/* What is done here completes in its turn, behind an answer: no more of them than
+	 * one packet may bring about.
+	 */
+	if (srn_wqe_is_local(wqe) && qp->window.at.index - qp->sq.una >= SRN_WINDOW)
+		return SRN_GATE_ORDER;
 	return SRN_GATE_OPEN;
 }
 
