@@ -10,6 +10,7 @@
 #include <kunit/visibility.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -363,6 +364,12 @@ struct new_ring {
 	u32 copied;		/* CQEs before this index are there */
 };
 
+/* CQEs that are copied with interrupts off, and with one scheduling. */
+#define COPY_LOCKED	64
+#define COPY_BULK	4096
+/* Looks at a CQ that fills while it is copied. Copying is much the faster of both. */
+#define COPY_TRIES	1000
+
 static void copy_cqes(const struct srn_cq *cq, struct new_ring *new, u32 to)
 {
 	struct srn_cqe *cqes = new->mem.addr + SRN_QUEUE_OFFSET;
@@ -372,38 +379,40 @@ static void copy_cqes(const struct srn_cq *cq, struct new_ring *new, u32 to)
 			*slot_of(cq->cqes, cq->entries, new->copied);
 }
 
+/* How many CQEs are to be copied: those that the program consumed meanwhile are not; cq->lock
+ * held. -EINVAL where they do not fit.
+ */
+static int to_copy(const struct srn_cq *cq, struct new_ring *new)
+{
+	u32 count = unconsumed(cq);
+
+	lockdep_assert_held(&cq->lock);
+	if (count > cq->entries || count > new->entries)
+		return -EINVAL;
+	if (cq->prod - new->copied > count)
+		new->copied = cq->prod - count;
+	return cq->prod - new->copied;
+}
+
 /* Most of the CQEs, with the lock free: up to 256 MiB. What the program consumes
  * meanwhile may be overwritten below the copy, and does not count any more.
  */
-static int copy_bulk(struct srn_cq *cq, struct new_ring *new)
+static void copy_bulk(struct srn_cq *cq, struct new_ring *new, u32 to)
 {
-	u32 prod, count;
-
-	spin_lock_irq(&cq->lock);
-	prod = cq->prod;
-	count = unconsumed(cq);
-	spin_unlock_irq(&cq->lock);
-	if (count > cq->entries || count > new->entries)
-		return -EINVAL;
-	new->copied = prod - count;
-	copy_cqes(cq, new, prod);
+	while (to - new->copied > COPY_BULK) {
+		copy_cqes(cq, new, new->copied + COPY_BULK);
+		cond_resched();
+	}
+	copy_cqes(cq, new, to);
 	srn_delay(SRN_DELAY_CQ_COPIED);
-	return 0;
 }
 
-/* The rest, and the change to the new ring. */
-static int switch_ring(struct srn_cq *cq, struct new_ring *new)
+/* The last CQEs, and the change to the new ring; cq->lock held. */
+static void switch_ring(struct srn_cq *cq, struct new_ring *new, u32 count)
 {
 	struct srn_cq_page *page = new->mem.addr;
-	u32 count;
-	int err = 0;
 
-	spin_lock_irq(&cq->lock);
-	count = unconsumed(cq);
-	if (count > cq->entries || count > new->entries) {
-		err = -EINVAL;
-		goto unlock;
-	}
+	lockdep_assert_held(&cq->lock);
 	copy_cqes(cq, new, cq->prod);
 	page->cons = cq->prod - count;
 	page->prod = cq->prod;
@@ -413,9 +422,27 @@ static int switch_ring(struct srn_cq *cq, struct new_ring *new)
 	set_ring(cq);
 	cq->entries = new->entries;
 	cq->ibcq.cqe = new->entries;
-unlock:
-	spin_unlock_irq(&cq->lock);
-	return err;
+}
+
+/* Copies until so little is left that it may be done under the lock. */
+static int move_ring(struct srn_cq *cq, struct new_ring *new)
+{
+	int tries = COPY_TRIES, left;
+	u32 prod;
+
+	new->copied = READ_ONCE(cq->prod) - cq->entries;	/* nothing, whatever waits */
+	do {
+		spin_lock_irq(&cq->lock);
+		left = to_copy(cq, new);
+		prod = cq->prod;
+		if (left >= 0 && left <= COPY_LOCKED)
+			switch_ring(cq, new, unconsumed(cq));
+		spin_unlock_irq(&cq->lock);
+		if (left <= COPY_LOCKED)
+			return min(left, 0);
+		copy_bulk(cq, new, prod);
+	} while (--tries && !fatal_signal_pending(current));
+	return -EAGAIN;
 }
 
 static int resize(struct srn_cq *cq, u32 entries, struct ib_udata *udata)
@@ -430,9 +457,10 @@ static int resize(struct srn_cq *cq, u32 entries, struct ib_udata *udata)
 	resp.entries = entries;
 	resp.mmap_offset = srn_shmem_offset(&new.mem);
 	resp.mmap_len = new.mem.len;
-	/* Told before the change, after which nothing may fail. */
-	err = copy_bulk(cq, &new) ?: srn_udata_out(udata, &resp, sizeof(resp)) ?:
-	      switch_ring(cq, &new);
+	/* Told first: the change can't be undone, and to tell may take as long as the
+	 * program likes, while completions come.
+	 */
+	err = srn_udata_out(udata, &resp, sizeof(resp)) ?: move_ring(cq, &new);
 	/* The old ring, or the new one if it was not taken. */
 	srn_shmem_destroy(&new.mem);
 	return err;
