@@ -42,10 +42,13 @@ struct srn_qp {
 	u32 db_index;			/* user QPs */
 	struct srn_shmem mem;
 	struct srn_qp_page *page;	/* kernel users: page of their own, unmapped */
-	struct mutex lock;		/* modify, query, destroy */
+	struct mutex lock;		/* modify and destroy: one of them asks for the turn */
 	struct ib_qp_cap cap;
 
-	/* Attributes. Written in process context by the owner of the turn. */
+	/* Attributes. Written in process context by the owner of the turn, under attr_lock,
+	 * which is for who reads without the turn (query_qp). Engines change the state only.
+	 */
+	spinlock_t attr_lock;
 	enum ib_qp_state state;
 	u8 mtu_enum;			/* enum ib_mtu */
 	u8 timeout;			/* local ACK timeout code */

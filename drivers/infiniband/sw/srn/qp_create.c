@@ -154,6 +154,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	qp->mtu = 256;
 	mutex_init(&qp->lock);
 	srn_mw_owner_init(&qp->windows, dev, qp->ibqp.pd);
+	spin_lock_init(&qp->attr_lock);
 	srn_round_init(qp);
 	srn_clock_init(&qp->clock, &qp->turn);
 	init_queues(qp, attr);

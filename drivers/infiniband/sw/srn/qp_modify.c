@@ -209,8 +209,10 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		if (err)
 			return err;
 	}
+	spin_lock(&qp->attr_lock);
 	apply_av(qp, c);
 	apply_attrs(qp, attr, mask);
+	spin_unlock(&qp->attr_lock);
 	if (mask & IB_QP_STATE)
 		apply_state(qp, cur, next);
 	check_drained(qp);
@@ -242,29 +244,17 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	return err;
 }
 
-int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init)
+static void get_attrs(struct srn_qp *qp, struct ib_qp_attr *attr)
 {
-	struct srn_qp *qp = to_srn_qp(ibqp);
-
-	memset(attr, 0, sizeof(*attr));
-	memset(init, 0, sizeof(*init));
-	mutex_lock(&qp->lock);
-	srn_turn_own(&qp->turn);
-	attr->qp_state = qp->state;
-	attr->cur_qp_state = qp->state;
+	lockdep_assert_held(&qp->attr_lock);
 	attr->path_mtu = qp->mtu_enum;
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->qkey = qp->qkey;
-	attr->rq_psn = qp->resp.msg.psn;
-	attr->sq_psn = qp->window.at.psn;
 	attr->dest_qp_num = qp->dest_qpn;
 	attr->qp_access_flags = qp->access;
-	attr->cap = qp->cap;
 	attr->ah_attr = qp->ah_attr;
 	attr->ah_attr.grh.sgid_attr = NULL;	/* the reference stays here */
 	attr->pkey_index = qp->pkey_index;
-	attr->sq_draining = qp->sq.draining;
 	attr->max_rd_atomic = qp->max_rd_atomic;
 	attr->max_dest_rd_atomic = qp->max_dest_rd_atomic;
 	attr->min_rnr_timer = qp->min_rnr_timer;
@@ -272,8 +262,27 @@ int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->timeout = qp->timeout;
 	attr->retry_cnt = qp->retry_cnt;
 	attr->rnr_retry = qp->rnr_retry;
-	srn_turn_disown(&qp->turn);
-	mutex_unlock(&qp->lock);
+}
+
+/* Without the turn: anybody may ask, through netlink, and then be kept from running while
+ * he holds it. What the engines write is of the moment of each look.
+ */
+int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct srn_qp *qp = to_srn_qp(ibqp);
+
+	memset(attr, 0, sizeof(*attr));
+	memset(init, 0, sizeof(*init));
+	spin_lock(&qp->attr_lock);
+	get_attrs(qp, attr);
+	spin_unlock(&qp->attr_lock);
+	attr->qp_state = READ_ONCE(qp->state);
+	attr->cur_qp_state = attr->qp_state;
+	attr->rq_psn = READ_ONCE(qp->resp.msg.psn);
+	attr->sq_psn = READ_ONCE(qp->window.at.psn);
+	attr->sq_draining = READ_ONCE(qp->sq.draining);
+	attr->cap = qp->cap;
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

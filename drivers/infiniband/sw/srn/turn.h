@@ -112,7 +112,8 @@ void srn_turn_send_away(struct srn_turn *turn);
  *
  * Sleeps until the owner has finished the round that is due, so that what it owes to a
  * peer has left. One caller at a time (the object's mutex). May be followed by sleeping
- * functions.
+ * functions; meanwhile all that the object is sent waits, so only who may harm the object
+ * anyway is to call this.
  */
 void srn_turn_own(struct srn_turn *turn);
 
