@@ -220,7 +220,7 @@ void srn_ack_send(struct srn_qp *qp)
 	if (!ack->pending)
 		return;
 	ack->pending = false;
-	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, 0, qp->dest_qpn, ack->psn, 0);
+	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, SRN_BUILD_ALONE, qp->dest_qpn, ack->psn, 0);
 	if (!skb) {
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;

@@ -71,9 +71,12 @@ static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn, bool follo
 static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slot *slot,
 				  const struct srn_read_packet *pkt, struct srn_mem *mem)
 {
-	struct sk_buff *skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, pkt->len);
+	bool alone = pkt->last && !qp->resp.train.head;
+	struct sk_buff *skb;
 	void *to;
 
+	skb = srn_build(pkt->opcode, alone ? SRN_BUILD_ALONE : 0, qp->dest_qpn, slot->psn,
+			pkt->len);
 	if (!skb)
 		return NULL;
 	if (pkt->aeth)
@@ -141,7 +144,8 @@ static struct sk_buff *build_atomic(struct srn_qp *qp, const struct srn_replay_s
 
 	skb = srn_build(write ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
 				IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-			0, qp->dest_qpn, slot->first_psn, 0);
+			qp->resp.train.head ? 0 : SRN_BUILD_ALONE, qp->dest_qpn, slot->first_psn,
+			0);
 	if (!skb)
 		return NULL;
 	srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);

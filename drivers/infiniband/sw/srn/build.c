@@ -2,13 +2,14 @@
 /* Building packets from the BTH on. */
 #include "build.h"
 
+#include <kunit/visibility.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
-#define HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+#define IP_UDP		(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 /* More payload than this has a page of its own: the slab allocator would take two for a
  * full packet with its headers, and clear both.
  */
@@ -16,16 +17,18 @@
 
 struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear)
 {
+	/* What is alone stays within the stack's own cache of small heads. */
+	u32 room = (flags & SRN_BUILD_ALONE ? LL_MAX_HEADER : SRN_BUILD_LOWER) + IP_UDP;
 	struct srn_bth *bth;
 	struct sk_buff *skb;
 
 	if (linear > LINEAR_MAX)
 		linear = 0;
-	skb = alloc_skb(HEADROOM + SRN_MAX_HDR_LEN + linear + TRAILER_MAX,
+	skb = alloc_skb(room + SRN_MAX_HDR_LEN + linear + TRAILER_MAX,
 			GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, HEADROOM);
+	skb_reserve(skb, room);
 	bth = skb_put(skb, sizeof(*bth));
 	bth->opcode = opcode;
 	/* MigReq set: the path is the migrated one, as it is without APM. */
@@ -35,6 +38,7 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 	bth->apsn = cpu_to_be32(psn | (flags & SRN_BUILD_ACKREQ ? SRN_BTH_ACKREQ : 0));
 	return skb;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build);
 
 void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn)
 {

@@ -5,6 +5,7 @@
 #ifndef SRN_BUILD_H
 #define SRN_BUILD_H
 
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <rdma/ib_verbs.h>
 
@@ -12,11 +13,19 @@
 
 #define SRN_BUILD_SE		BIT(0)	/* solicited event */
 #define SRN_BUILD_ACKREQ	BIT(1)
+#define SRN_BUILD_ALONE		BIT(2)	/* does not ride in a train */
 
 /* Payload from this many bytes on is referenced, below it is copied: a copy is
  * cheaper than a page reference and a fragment.
  */
 #define SRN_REF_MIN		512
+
+/* Room in front of the IP header. A packet alone does without, the stack makes room where
+ * there is none. But who cuts a train writes the headers of all tunnels on its way into
+ * each packet behind the first, without a look at the room. Ethernet, VLAN, IPv6, UDP and
+ * Geneve with all of its options are 344 bytes.
+ */
+#define SRN_BUILD_LOWER	(LL_MAX_HEADER + 384)
 
 /**
  * srn_build() - a packet with its BTH, room for everything else reserved

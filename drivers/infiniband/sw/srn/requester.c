@@ -159,7 +159,8 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 	srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
 	follows = !plan.last || next_follows(qp);
 	asked = wants_ack(qp, &plan, follows);
-	flags = (asked ? SRN_BUILD_ACKREQ : 0) | (is_solicited(wqe, &plan) ? SRN_BUILD_SE : 0);
+	flags = (asked ? SRN_BUILD_ACKREQ : 0) | (is_solicited(wqe, &plan) ? SRN_BUILD_SE : 0) |
+		(follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
 	v = srn_build_request(qp, wqe, &plan, flags, &skb);
 	if (v == SRN_V_AGAIN) {
 		/* No memory is loss: the timer repeats what is not acknowledged. */

@@ -5,11 +5,14 @@
  */
 #include "train.h"
 
+#include <kunit/visibility.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/dst.h>
 
+#include "build.h"
 #include "path.h"
 #include "stats.h"
 #include "wire.h"
@@ -18,7 +21,18 @@
 #define TRAIN_MAX	64	/* packets: as many as the stack takes from a program */
 #define TRAIN_BYTES	61440	/* a datagram has less than 64 KiB */
 
-/* Whoever has turned segmentation offload off wants to see packets. */
+/* Whoever has turned segmentation offload off wants to see packets. And what the route
+ * puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
+ * tunnels it does not say how much that is.
+ */
+bool srn_train_fits(const struct dst_entry *dst)
+{
+	if (!(dst->dev->features & NETIF_F_GSO) || dst->lwtstate || dst_xfrm(dst))
+		return false;
+	return LL_RESERVED_SPACE(dst->dev) + dst->header_len <= SRN_BUILD_LOWER;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_train_fits);
+
 static bool takes_trains(struct srn_path *path)
 {
 	struct dst_entry *dst = srn_path_dst(path);
@@ -26,7 +40,7 @@ static bool takes_trains(struct srn_path *path)
 
 	if (!dst)
 		return false;
-	takes = dst->dev->features & NETIF_F_GSO;
+	takes = srn_train_fits(dst);
 	dst_release(dst);
 	return takes;
 }

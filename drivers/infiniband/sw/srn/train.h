@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+struct dst_entry;
 struct sk_buff;
 struct srn_path;
 struct srn_payer;
@@ -31,6 +32,9 @@ struct srn_train {
  */
 void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
 		   bool follows);
+
+/** srn_train_fits() - whether the stack may cut trains on this route, as far as it tells */
+bool srn_train_fits(const struct dst_entry *dst);
 
 /** srn_train_leave() - send what waits, at the end of a round; BH disabled */
 void srn_train_leave(struct srn_train *train, struct srn_path *path);

@@ -1,13 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What packets are made of, and which way they take. */
+/* Room in packets, and where packets may ride in trains. */
 #include "../build_request.h"
+#include "../build.h"
 #include "../psn.h"
 #include "../qp.h"
 #include "../segment.h"
+#include "../train.h"
 #include "../xmit.h"
 #include "fake.h"
 
 #include <kunit/test.h>
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/lwtunnel.h>
+#include <rdma/ib_pack.h>
+
+/* Geneve's base header and the options that its length field can count. */
+#define GENEVE	(8 + 63 * 4)
+
+/* skb_segment_list() pushes them into the members of a train as they are. */
+static void srn_build_headroom_test(struct kunit *test)
+{
+	static const u32 linear[] = { 0, 8, 100, 511, 1024 };
+	const unsigned int tunnel = ETH_HLEN + VLAN_HLEN + sizeof(struct ipv6hdr) +
+				    sizeof(struct udphdr) + GENEVE + ETH_HLEN;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(linear); i++) {
+		struct sk_buff *skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3,
+						linear[i]);
+
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_GE(test, skb_headroom(skb), tunnel + sizeof(struct ipv6hdr) +
+				sizeof(struct udphdr));
+		KUNIT_EXPECT_GE(test, skb_tailroom(skb), linear[i] + 3 + 4);
+		kfree_skb(skb);
+	}
+}
+
+struct route_row {
+	const char *desc;
+	bool gso, lwt;
+	u16 needed, header;
+	bool fits;
+};
+
+static const struct route_row route_rows[] = {
+	{ "plain", true, false, 0, 0, true },
+	{ "segmentation is off", false, false, 0, 0, false },
+	{ "a tunnel", true, false, 100, 0, true },
+	{ "a light-weight tunnel", true, true, 0, 0, false },
+	{ "a netdev with long headers", true, false, 600, 0, false },
+	{ "a route with long headers", true, false, 0, 600, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(route, route_rows, desc);
+
+static void srn_train_fits_test(struct kunit *test)
+{
+	const struct route_row *row = test->param_value;
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct lwtunnel_state lwt = {};
+	struct dst_entry dst = { .dev = dev };
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->hard_header_len = ETH_HLEN;
+	dev->features = row->gso ? NETIF_F_GSO : 0;
+	dev->needed_headroom = row->needed;
+	dst.header_len = row->header;
+	dst.lwtstate = row->lwt ? &lwt : NULL;
+	KUNIT_EXPECT_EQ(test, srn_train_fits(&dst), row->fits);
+}
 
 /* What is sent again is copied: the program may be writing it. */
 static void srn_build_again_test(struct kunit *test)
@@ -63,8 +129,10 @@ static void srn_xmit_steer_test(struct kunit *test)
 }
 
 static struct kunit_case srn_build_cases[] = {
+	KUNIT_CASE(srn_build_headroom_test),
 	KUNIT_CASE(srn_build_again_test),
 	KUNIT_CASE(srn_xmit_steer_test),
+	KUNIT_CASE_PARAM(srn_train_fits_test, route_gen_params),
 	{}
 };
 
