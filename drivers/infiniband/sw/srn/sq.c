@@ -2,6 +2,8 @@
 /* The send queue: posted, fetched, done, completed, flushed, forgotten. */
 #include "sq.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rdma/ib_verbs.h>
 
 #include "cq.h"
@@ -95,9 +97,9 @@ u32 srn_sq_answered(struct srn_wqe *wqe)
 	return wqe->done_psn;
 }
 
-static void post_cqe(struct srn_qp *qp, const struct srn_wqe *wqe)
+static struct srn_cqe make_cqe(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
-	struct srn_cqe cqe = {
+	return (struct srn_cqe){
 		.wr_id = wqe->wr_id,
 		.status = srn_verdicts[wqe->status].wc,
 		.opcode = srn_wr_ops[wqe->opcode].wc,
@@ -106,10 +108,13 @@ static void post_cqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 		.vendor_err = wqe->status,
 		.port_num = qp->port_num,
 	};
+}
 
-	trace_srn_complete(qp, &cqe);
+static void post_cqe(struct srn_qp *qp, const struct srn_cqe *cqe)
+{
+	trace_srn_complete(qp, cqe);
 	/* A CQE that finds no room is a lost completion: the QP can't go on. */
-	if (!srn_cq_post(qp->scq, &cqe, wqe->status, &qp->ibqp) && qp->state != IB_QPS_ERR) {
+	if (!srn_cq_post(qp->scq, cqe, cqe->vendor_err, &qp->ibqp) && qp->state != IB_QPS_ERR) {
 		srn_qp_event(qp, IB_EVENT_QP_FATAL);
 		srn_qp_error(qp, SRN_V_LOC_QP_OP);
 	}
@@ -139,24 +144,32 @@ static void tell_drained(struct srn_qp *qp)
 		srn_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
+/* The slot is free before its poster can see the completion. From then on the WQE is the
+ * poster's, who may be writing the next one: all that is needed of it is taken before.
+ */
+static void retire_one(struct srn_qp *qp, struct srn_wqe *wqe)
+{
+	bool tells = wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED);
+	struct srn_cqe cqe;
+
+	if (tells)
+		cqe = make_cqe(qp, wqe);
+	srn_wqe_release(&qp->sq.lim, wqe);
+	qp->sq.una++;
+	publish_head(qp);
+	if (tells)
+		post_cqe(qp, &cqe);
+}
+
 void srn_sq_retire(struct srn_qp *qp)
 {
 	struct srn_sq *sq = &qp->sq;
-	struct srn_wqe *wqe;
 
-	while (sq->una != sq->fetched) {
-		wqe = srn_sq_oldest(sq);
-		if (!wqe->done)
-			break;
-		/* The slot is free before the program can see that it is. */
-		sq->una++;
-		publish_head(qp);
-		if (wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED))
-			post_cqe(qp, wqe);
-		srn_wqe_release(&sq->lim, wqe);
-	}
+	while (sq->una != sq->fetched && srn_sq_oldest(sq)->done)
+		retire_one(qp, srn_sq_oldest(sq));
 	tell_drained(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_retire);
 
 void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v)
 {

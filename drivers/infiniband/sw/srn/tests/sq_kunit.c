@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The send queue of a kernel user whose ring is full: what is completed is its poster's. */
+#include "../ah.h"
+#include "../cq.h"
+#include "../qp.h"
+#include "../service.h"
+#include "../sq.h"
+#include "fake.h"
+
+#define PAGE_AND(type)	(SRN_QUEUE_OFFSET + sizeof(type))
+
+struct poster {
+	struct srn_qp qp;
+	struct srn_cq cq;
+	struct srn_av first, next;
+	unsigned int completions;
+};
+
+static void put(struct poster *u, struct srn_av *av, u64 wr_id)
+{
+	struct srn_wqe *wqe = srn_sq_wqe(&u->qp.sq, u->qp.sq.tail);
+
+	refcount_inc(&av->refs);
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->opcode = IB_WR_SEND;
+	wqe->flags = IB_SEND_SIGNALED;
+	wqe->wr_id = wr_id;
+	wqe->ud.av = av;
+	u->qp.sq.tail++;
+}
+
+/* As ib_mad does it: the handler posts what comes next into the only slot. */
+static void on_comp(struct ib_cq *cq, void *arg)
+{
+	struct poster *u = arg;
+
+	if (!u->completions++)
+		put(u, &u->next, 2);
+}
+
+static void make_cq(struct kunit *test, struct poster *u, struct srn_dev *dev)
+{
+	struct srn_cq *cq = &u->cq;
+
+	spin_lock_init(&cq->lock);
+	cq->ibcq.device = &dev->ibdev;
+	cq->ibcq.comp_handler = on_comp;
+	cq->ibcq.cq_context = u;
+	cq->entries = 1;
+	cq->page = kunit_kzalloc(test, PAGE_AND(struct srn_cqe), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cq->page);
+	cq->cqes = (void *)cq->page + SRN_QUEUE_OFFSET;
+}
+
+/* A UD QP of one WQE. */
+static struct poster *new_poster(struct kunit *test)
+{
+	struct poster *u = kunit_kzalloc(test, sizeof(*u), GFP_KERNEL);
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_sq *sq = &u->qp.sq;
+
+	KUNIT_ASSERT_NOT_NULL(test, u);
+	make_cq(test, u, dev);
+	u->qp.dev = dev;
+	u->qp.scq = &u->cq;
+	u->qp.kernel = true;
+	u->qp.ibqp.qp_type = IB_QPT_UD;
+	u->qp.svc = srn_service_of(IB_QPT_UD);
+	u->qp.state = IB_QPS_RTS;
+	sq->entries = 1;
+	sq->max_wr = 1;
+	sq->lim.svc = srn_service_of(IB_QPT_UD);
+	sq->lim.kernel = true;
+	sq->wqe_size = srn_wqe_size(1, 0);
+	sq->wqes = kunit_kzalloc(test, sq->wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	refcount_set(&u->first.refs, 1);
+	refcount_set(&u->next.refs, 1);
+	return u;
+}
+
+static void srn_sq_retired_slot_is_the_posters_test(struct kunit *test)
+{
+	struct poster *u = new_poster(test);
+	struct srn_sq *sq = &u->qp.sq;
+
+	put(u, &u->first, 1);
+	sq->fetched = 1;
+	srn_sq_oldest(sq)->done = true;
+	srn_req_notify_cq(&u->cq.ibcq, IB_CQ_NEXT_COMP);
+	srn_sq_retire(&u->qp);
+	KUNIT_EXPECT_EQ(test, u->completions, 1u);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes->wr_id, 1ull);
+	KUNIT_EXPECT_EQ(test, refcount_read(&u->first.refs), 1u);
+	/* What the handler posted is whole. */
+	KUNIT_EXPECT_EQ(test, refcount_read(&u->next.refs), 2u);
+	KUNIT_EXPECT_PTR_EQ(test, srn_sq_wqe(sq, 1)->ud.av, &u->next);
+}
+
+static struct kunit_case srn_sq_cases[] = {
+	KUNIT_CASE(srn_sq_retired_slot_is_the_posters_test),
+	{}
+};
+
+static struct kunit_suite srn_sq_suite = {
+	.name = "srn_sq",
+	.test_cases = srn_sq_cases,
+};
+
+kunit_test_suite(srn_sq_suite);
