@@ -120,13 +120,18 @@ static struct file *open_doorbell(struct srn_doorbell *db)
 	return file;
 }
 
-int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp *qp, u32 *index)
+int srn_doorbell_reserve(struct srn_ucontext *uc, u32 *index)
 {
 	/* Lowest first: the bitmap of a program with few QPs is one word. */
-	int err = xa_alloc(&uc->db->links, index, qp->ref, XA_LIMIT(0, SRN_MAX_QP - 1),
+	int err = xa_alloc(&uc->db->links, index, NULL, XA_LIMIT(0, SRN_MAX_QP - 1),
 			   GFP_KERNEL_ACCOUNT);
 
 	return err == -EBUSY ? -ENOSPC : err;
+}
+
+void srn_doorbell_publish(struct srn_ucontext *uc, u32 index, struct srn_qp *qp)
+{
+	xa_store(&uc->db->links, index, qp->ref, GFP_KERNEL_ACCOUNT);	/* its place is there */
 }
 
 void srn_doorbell_del(struct srn_ucontext *uc, u32 index)

@@ -160,10 +160,28 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	init_queues(qp, attr);
 }
 
-static void publish(struct srn_qp *qp)
+/* Tell the program. It can guess what it is told, and ring: nothing reaches the QP
+ * before publish(), after which creation cannot fail.
+ */
+static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udata *udata)
+{
+	int err = srn_doorbell_reserve(uctx, &qp->db_index);
+
+	if (err)
+		return err;
+	err = respond(qp, udata);
+	if (err)
+		srn_doorbell_del(uctx, qp->db_index);
+	srn_delay(SRN_DELAY_QP_ANSWERED);
+	return err;
+}
+
+static void publish(struct srn_qp *qp, struct srn_ucontext *uctx)
 {
 	qp->ibqp.qp_num = qp->ref->qpn;
 	qp->windows.qpn = qp->ref->qpn;
+	if (uctx)
+		srn_doorbell_publish(uctx, qp->db_index, qp);
 	if (qp->svc->is_gsi)
 		rcu_assign_pointer(qp->dev->gsi, qp->ref);
 	else
@@ -211,21 +229,13 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		err = PTR_ERR(qp->ref);
 		goto err_payer;
 	}
-	if (uctx) {
-		err = srn_doorbell_add(uctx, qp, &qp->db_index);
-		if (err)
-			goto err_ref;
-		err = respond(qp, udata);
-		srn_delay(SRN_DELAY_QP_ANSWERED);
-		if (err)
-			goto err_doorbell;
-	}
+	err = uctx ? announce(qp, uctx, udata) : 0;
+	if (err)
+		goto err_ref;
 	attr->cap = qp->cap;
-	publish(qp);
+	publish(qp, uctx);
 	return 0;
 
-err_doorbell:
-	srn_doorbell_del(uctx, qp->db_index);
 err_ref:
 	srn_qp_ref_unpublish(qp->ref);
 	srn_qp_ref_destroy(qp->ref);
