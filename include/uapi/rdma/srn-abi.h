@@ -36,6 +36,11 @@
  * A QP that goes to RESET forgets what is posted: the kernel stores both heads as
  * the tails are, and the program goes on from there.
  *
+ * A device that goes takes the queues along, and the mappings stay. The kernel
+ * stores gone, flushes what is posted to the QP, and at last stores dead in the
+ * CQ, with release. Who finds no CQE and then, with acquire, dead, looks at prod
+ * once more and has then seen all.
+ *
  * The kernel keeps its own state elsewhere: what it writes to the mapped pages
  * is for the program to read and is never read back; what the program writes
  * there is copied once, proven and then used from the copy.
@@ -149,7 +154,8 @@ struct srn_qp_page {
 	__u32 rq_head;		/* kernel */
 	__u32 status;		/* kernel: SRN_QP_* */
 	__u32 state;		/* kernel: enum ib_qp_state */
-	__u32 pad2[12];
+	__u32 gone;		/* kernel: not 0 once nobody takes what is posted */
+	__u32 pad2[11];
 };
 
 /* First page of a SRQ mapping. */
@@ -157,13 +163,18 @@ struct srn_srq_page {
 	__u32 tail;		/* user */
 	__u32 pad0[15];
 	__u32 head;		/* kernel */
-	__u32 pad1[15];
+	__u32 gone;		/* kernel: not 0 once nobody takes what is posted */
+	__u32 pad1[14];
 };
 
 /* struct srn_cq_page.arm */
 #define SRN_CQ_DISARMED		0
 #define SRN_CQ_ARM_SOLICITED	1	/* solicited or failed completions */
 #define SRN_CQ_ARM_NEXT		2	/* any completion */
+
+/* struct srn_cq_page.dead */
+#define SRN_CQ_OVERRUN		1	/* a CQE had no slot */
+#define SRN_CQ_GONE		2	/* the CQ does not exist any more */
 
 /* First page of a CQ mapping. */
 struct srn_cq_page {
@@ -172,7 +183,7 @@ struct srn_cq_page {
 	__u32 arm;		/* user stores, the kernel takes it when it notifies */
 	__u32 pad1[15];
 	__u32 prod;		/* kernel */
-	__u32 overrun;		/* kernel: not 0 once a CQE had no slot; the CQ is dead */
+	__u32 dead;		/* kernel: SRN_CQ_*; not 0: no CQE comes after prod */
 	__u32 pad2[14];
 };
 

@@ -144,7 +144,7 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 		armed = take_arm(cq, solicited);
 	} else {
 		cq->overrun = true;
-		WRITE_ONCE(cq->page->overrun, 1);
+		smp_store_release(&cq->page->dead, SRN_CQ_OVERRUN);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 
@@ -346,6 +346,10 @@ int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct srn_cq *cq = to_srn_cq(ibcq);
 
+	/* Its QPs have gone before it. When the device goes, the program keeps
+	 * the mapping, and polls it.
+	 */
+	smp_store_release(&cq->page->dead, SRN_CQ_GONE);
 	cancel_work_sync(&cq->notify_work);
 	spin_lock_irq(&cq->lock);
 	cq->page = NULL;	/* who still shows the CQ to somebody sees it */
@@ -417,7 +421,7 @@ static void switch_ring(struct srn_cq *cq, struct new_ring *new, u32 count)
 	page->cons = cq->prod - count;
 	page->prod = cq->prod;
 	page->arm = READ_ONCE(cq->page->arm);
-	page->overrun = cq->overrun;
+	page->dead = cq->overrun ? SRN_CQ_OVERRUN : 0;
 	swap(cq->mem, new->mem);
 	set_ring(cq);
 	cq->entries = new->entries;

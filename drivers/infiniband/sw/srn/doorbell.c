@@ -211,7 +211,7 @@ void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
 }
 
 /* The device goes while the program runs. ib_core has destroyed the objects;
- * the program keeps their pages, and a descriptor that answers EIO.
+ * the program keeps their pages, which say so, and a descriptor that answers EIO.
  */
 void srn_disassociate_ucontext(struct ib_ucontext *ibuc)
 {

@@ -12,6 +12,7 @@
 #include "mw.h"
 #include "qp.h"
 #include "round.h"
+#include "rq.h"
 #include "sq.h"
 #include "wire.h"
 
@@ -248,6 +249,30 @@ err_count:
 	return err;
 }
 
+/* ib_core destroys the objects of programs that run on, under this lock: the device
+ * goes, or to another network namespace. Also true for a program that destroys a
+ * QP of its own at this moment, and takes its completions out of the CQ itself.
+ */
+static bool device_goes(const struct srn_qp *qp)
+{
+	return mutex_is_locked(&qp->ibqp.device->unregistration_lock);
+}
+
+/* The program sees its requests end, as after a modify to ERR. The turn is ours. No
+ * more than the rings hold: what is posted behind that finds the CQ dead.
+ */
+static void flush_for_good(struct srn_qp *qp)
+{
+	int sq = qp->sq.entries, rq = qp->rq.entries;
+
+	WRITE_ONCE(qp->page->gone, 1);
+	if (qp->state == IB_QPS_RESET)
+		return;
+	srn_qp_error(qp, SRN_V_FLUSH);
+	srn_sq_flush(qp, &sq);
+	srn_rq_flush(qp, &rq);
+}
+
 /* The order in which a QP ends, the only place that has it: nobody finds it,
  * nothing runs it, nobody refers to it, its memory goes. Each wait is for turns
  * and look-ups, which are short; none is for a peer, a program or a qdisc.
@@ -267,6 +292,8 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_qp_ref_destroy(qp->ref);
 
 	srn_round_purge(qp);
+	if (!qp->kernel && device_goes(qp))
+		flush_for_good(qp);
 	srn_sq_discard(qp);
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);

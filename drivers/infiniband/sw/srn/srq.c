@@ -226,6 +226,7 @@ int srn_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct srn_srq *srq = to_srn_srq(ibsrq);
 
+	WRITE_ONCE(srq->page->gone, 1);
 	spin_lock_irq(&srq->lock);
 	srq->page = NULL;	/* as in srn_destroy_cq() */
 	spin_unlock_irq(&srq->lock);

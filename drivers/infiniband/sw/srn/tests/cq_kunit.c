@@ -119,11 +119,11 @@ static void srn_cq_full_test(struct kunit *test)
 	start_at(c->cq, U32_MAX - 2);
 	for (i = 0; i < ENTRIES; i++)
 		KUNIT_ASSERT_TRUE(test, post(c, i));
-	KUNIT_EXPECT_EQ(test, c->cq->page->overrun, 0);
+	KUNIT_EXPECT_EQ(test, c->cq->page->dead, 0);
 	KUNIT_EXPECT_FALSE(test, post(c, 99));
 	KUNIT_EXPECT_EQ(test, c->events, 1);
 	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_CQ_ERR);
-	KUNIT_EXPECT_NE(test, c->cq->page->overrun, 0);
+	KUNIT_EXPECT_EQ(test, c->cq->page->dead, SRN_CQ_OVERRUN);
 	/* What was there is untouched; the CQ is dead, and said so once. */
 	KUNIT_EXPECT_EQ(test, c->cq->cqes[(U32_MAX - 2) % ENTRIES].wr_id, 0);
 	c->cq->page->cons = c->cq->page->prod;
