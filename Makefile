@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # KDIR    the kernel that the module is built for: a tree of headers or a build tree.
-#         Without it: the newest Debian headers of Linux 6.12 that are installed,
-#         whatever kernel runs here.
+#         Without it: the running one, if it is a 6.12 and its headers are installed, else
+#         the newest plain 6.12 of Debian's (scripts/find-kernel).
 # W, C    as for the kernel: W=1 more warnings, C=2 sparse
+# KUNIT   1: srn_kunit.ko as well, where the kernel has KUnit
 # DESTDIR where install puts things
+# FILTER  of the suites of test-%, kunit and uml only the tests that match:
+#         make test-wire FILTER='RcOrder.*', make kunit FILTER=srn_psn
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
 BUILD := build
-HEADERS := $(shell printf '%s\n' /usr/src/linux-headers-6.12*-amd64 | sort -V | tail -n 1)
+HEADERS := $(shell KDIR= scripts/find-kernel 2>/dev/null)
 KDIR ?= $(HEADERS)
 RELEASE = $(shell cat '$(KDIR)/include/config/kernel.release' 2>/dev/null)
 ROOM := drivers/infiniband/sw/srn
 MODULE_DIR = $(BUILD)/module/$(RELEASE)
 JOBS ?= $(shell nproc)
 CMAKE_BUILD := $(BUILD)/cmake
-LIBDIR := /usr/lib/x86_64-linux-gnu
-VM := selftests/qemu/vm
+PROVIDER_BUILD := $(BUILD)/provider
+export SRN_FILTER ?= $(FILTER)
 
 .PHONY: all
 all: module provider ## module and provider, into build/
@@ -30,8 +33,7 @@ all: module provider ## module and provider, into build/
 # is younger than its object.
 .PHONY: mirror
 mirror:
-	@test -n '$(RELEASE)' || { echo "no kernel headers in KDIR='$(KDIR)':" \
-		"make deps installs Debian's, or say KDIR=" >&2; exit 1; }
+	@KDIR='$(filter-out $(HEADERS),$(KDIR))' scripts/find-kernel --say
 	@mkdir -p '$(MODULE_DIR)'
 	@rsync -rpc --delete --exclude='*.mod.c' --include='*/' --include='*.[ch]' \
 		--include=Kbuild --include=Kconfig --exclude='*' \
@@ -46,16 +48,26 @@ module: mirror ## srn.ko for the kernel in KDIR
 .PHONY: module-debug
 module-debug: ## srn.ko and srn_kunit.ko for the debug kernel (builds that, too)
 	@set -e; dir=$$(selftests/qemu/debug-kernel); \
-	$(MAKE) --no-print-directory module KDIR="$$dir/build"
+	$(MAKE) --no-print-directory module KDIR="$$dir/build" KUNIT=1
+
+.PHONY: module-uml
+module-uml: ## the same for the User-Mode Linux kernel
+	@set -e; dir=$$(selftests/uml/kernel); \
+	$(MAKE) --no-print-directory module KDIR="$$dir/build" ARCH=um KUNIT=1
+
+# The provider is a project of its own: it needs libibverbs and a compiler, no library of
+# the tests.
+$(PROVIDER_BUILD)/build.ninja:
+	cmake -S userspace/provider -B $(PROVIDER_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
+		-DCMAKE_INSTALL_PREFIX=/usr
+
+.PHONY: provider
+provider: $(PROVIDER_BUILD)/build.ninja ## libsrn-rdmav34.so and srn.driver
+	cmake --build $(PROVIDER_BUILD) -j $(JOBS)
+	@cp $(PROVIDER_BUILD)/libsrn-rdmav34.so $(PROVIDER_BUILD)/srn.driver $(BUILD)/
 
 $(CMAKE_BUILD)/build.ninja:
 	cmake -S userspace -B $(CMAKE_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
-
-.PHONY: provider
-provider: $(CMAKE_BUILD)/build.ninja ## libsrn-rdmav34.so and srn.driver
-	cmake --build $(CMAKE_BUILD) -j $(JOBS) --target srn-rdmav34
-	@cp $(CMAKE_BUILD)/provider/libsrn-rdmav34.so $(BUILD)/
-	@echo 'driver srn' >$(BUILD)/srn.driver
 
 .PHONY: tools
 tools: $(CMAKE_BUILD)/build.ninja ## srnbench
@@ -68,28 +80,32 @@ tests: $(CMAKE_BUILD)/build.ninja ## everything in user space, test programs too
 ##@ Run
 
 .PHONY: demo
-demo: deps ## two VMs talk RoCE to each other, with a table at the end
+demo: deps-tests ## two VMs talk RoCE to each other, with a table at the end
 	+$(MAKE) --no-print-directory all
 	selftests/demo/run
 
 .PHONY: check
-check: deps ## every test; the last line is 'N passed, N failed, N skipped'
+check: deps-tests ## every test; the last line is 'N passed, N failed, N skipped'
 	selftests/run
 
 .PHONY: bench
-bench: deps ## speed of srn beside rxe, in one VM, as ratios
+bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 
 test-%: ## only the suites whose name matches: test-verbs, test-wire/rc, ...
 	selftests/run '$*'
 
+.PHONY: uml
+uml: ## KUnit and wire in User-Mode Linux: no emulator, a loop of seconds
+	SRN_KERNELS=uml selftests/run
+
 .PHONY: kunit
-kunit: ## KUnit on the debug kernel
+kunit: deps-tests ## KUnit on the debug kernel
 	selftests/kunit/run.sh
 
 .PHONY: style
-style: ## checkpatch, SPDX lines, shellcheck
+style: ## checkpatch, SPDX lines, shellcheck, clang-format
 	selftests/run 'style/' '!style/warnings'
 
 .PHONY: sparse
@@ -99,20 +115,33 @@ sparse: ## a build with W=1 and sparse (C=2) that must be silent
 ##@ System
 
 .PHONY: deps
-deps: ## install the Debian packages that all of the above need
-	selftests/lib/deps
+deps: ## install the Debian packages that building and using srn needs (no kernel)
+	scripts/deps
+
+.PHONY: deps-tests
+deps-tests: ## install those of the tests as well: a 6.12 kernel, its source, QEMU, ...
+	scripts/deps tests
+
+# The kernel's own rules put the module below updates/, strip it, and sign it where the
+# kernel does that. Their depmod is left out: it wants a System.map.
+MODULES_INSTALL = $(MAKE) -C '$(KDIR)' M='$(CURDIR)/$(MODULE_DIR)' \
+	INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_STRIP=1 DEPMOD=true modules_install
+INSTALLED_MODULE = $(DESTDIR)/lib/modules/$(RELEASE)/updates/$(ROOM)/srn.ko
 
 .PHONY: install
 install: all ## module, provider and manual into the running system (or DESTDIR)
-	install -D -m 0644 '$(MODULE_DIR)/$(ROOM)/srn.ko' '$(DESTDIR)/lib/modules/$(RELEASE)/extra/srn.ko'
-	install -D -m 0644 $(BUILD)/libsrn-rdmav34.so '$(DESTDIR)$(LIBDIR)/libibverbs/libsrn-rdmav34.so'
-	install -D -m 0644 $(BUILD)/srn.driver '$(DESTDIR)/etc/libibverbs.d/srn.driver'
-	install -D -m 0644 Documentation/man/srn.7 '$(DESTDIR)/usr/share/man/man7/srn.7'
+	+$(MODULES_INSTALL)
+	DESTDIR='$(DESTDIR)' cmake --install $(PROVIDER_BUILD) --strip
 	$(if $(DESTDIR),,depmod -a '$(RELEASE)')
+	@[ -n '$(DESTDIR)' ] || [ "$$(uname -r)" = '$(RELEASE)' ] || \
+		echo 'srn.ko is for Linux $(RELEASE): reboot into that to use it'
+
+# Where libibverbs looks for providers.
+LIBDIR = $(shell pkg-config --variable=libdir libibverbs)
 
 .PHONY: uninstall
 uninstall: ## take it all out again
-	rm -f '$(DESTDIR)/lib/modules/$(RELEASE)/extra/srn.ko' \
+	rm -f '$(INSTALLED_MODULE)' '$(INSTALLED_MODULE)'.* \
 		'$(DESTDIR)$(LIBDIR)/libibverbs/libsrn-rdmav34.so' \
 		'$(DESTDIR)/etc/libibverbs.d/srn.driver' \
 		'$(DESTDIR)/usr/share/man/man7/srn.7'
@@ -120,7 +149,8 @@ uninstall: ## take it all out again
 
 .PHONY: clean
 clean: ## remove what was built; logs of test runs stay
-	rm -rf $(BUILD)/module $(CMAKE_BUILD) $(BUILD)/srn.ko $(BUILD)/libsrn-rdmav34.so $(BUILD)/srn.driver
+	rm -rf $(BUILD)/module $(CMAKE_BUILD) $(PROVIDER_BUILD) \
+		$(BUILD)/srn.ko $(BUILD)/libsrn-rdmav34.so $(BUILD)/srn.driver
 
 .PHONY: distclean
 distclean: ## remove build/ (the debug kernel in the cache stays)

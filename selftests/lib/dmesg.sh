@@ -9,7 +9,9 @@ dmesg_bad+='|general protection|double fault|stack segment|Unable to handle'
 dmesg_bad+='|possible .*dependency|possible recursive locking|INFO: trying to register'
 dmesg_bad+='|inconsistent lock state|suspicious RCU|bad unlock balance|lock held when'
 dmesg_bad+='|still has locks held|sleeping function called|scheduling while atomic'
-dmesg_bad+='|blocked for more than|soft lockup|hard LOCKUP|detected stalls|self-detected stall'
+dmesg_bad+='|blocked for more than|soft lockup|hard LOCKUP|detected (expedited )?stalls'
+dmesg_bad+='|self-detected stall|page allocation failure|Out of memory|invoked oom-killer'
+dmesg_bad+='|kmemleak was off|leak detector disabled'
 dmesg_bad+='|unreferenced object|new suspected memory leaks|ODEBUG:|refcount_t:'
 dmesg_bad+='|list_add|list_del|corruption|ref_tracker:|waiting for .* to become free'
 dmesg_bad+='|lockdep was off|workqueue lockup|bad page|segfault at'
@@ -51,3 +53,6 @@ is_tcg_stale_int3() {
 		head -n 1)
 	[ -n "$byte" ] && [ "$byte" != cc ]
 }
+
+# before_tcg_fault CONSOLE: what the kernel said before it met one of these faults.
+before_tcg_fault() { sed '/double fault\|Oops: int3/,$d' "$1"; }

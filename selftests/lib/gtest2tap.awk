@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # GoogleTest's own output to TAP lines. Unlike its JSON it is there when the program
-# died: -v status= is how it ended, -v program= its name.
+# died: -v status= is how it ended, -v program= its name. -v filter= is the person's choice
+# of tests: only then may there be none.
 
 function finish(verdict, why) {
 	if (verdict == "ok")
@@ -11,7 +12,7 @@ function finish(verdict, why) {
 	detail = ""
 }
 
-/^\[==========\] Running [0-9]+ tests?/ { planned = $3 }
+/^\[==========\] Running [0-9]+ tests?/ { planned = $3; said = 1 }
 
 /^\[ RUN      \] / { running = $4; detail = ""; seen++; next }
 
@@ -32,7 +33,9 @@ END {
 	}
 	for (; seen < planned; seen++)
 		printf "not ok - %s: never ran\n", program
-	if (!planned)
+	if (said && !planned && status == 0 && filter != "")
+		printf "# filter: no test of %s matches %s\n", program, filter
+	else if (!planned)
 		printf "not ok - %s: ran no test, status %s\n", program, status
 	else if (status != 0 && !failed)
 		printf "not ok - %s: status %s\n", program, status

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # KUnit's KTAP, without the time stamps, to TAP lines: one for each test case. Rows of a
-# parameterised test are shown when they fail, and counted as their test.
+# parameterised test are shown when they fail, and counted as their test. -v filter= is the
+# person's choice of tests: only then may there be none.
 
 /^ +# Subtest: / && !/^        / { suite = $3; suites++; detail = ""; next }
 
@@ -22,7 +23,9 @@
 suite != "" { detail = detail "#   " $0 "\n" }
 
 END {
-	if (!cases)
+	if (!suites && filter != "")
+		printf "# filter: no test of KUnit matches %s\n", filter
+	else if (!cases)
 		print "not ok - no KUnit case in the kernel's log"
 	else if (verdicts < suites)
 		printf "not ok - %d suites began, %d ended\n", suites, verdicts

@@ -84,16 +84,29 @@ run_case() {
 	return $rc
 }
 
+# gtest_filter GLOB: as GoogleTest wants it. A person writes RcOrder.* and means
+# Ip/RcOrder.Name/V4 as well.
+gtest_filter() {
+	local wider='s,[^:]+,&:*/&:&/*:*/&/*,g'
+
+	sed -E "$wider" <<<"${1%%-*}" | tr -d '\n'
+	[[ $1 != *-* ]] || sed -E "$wider" <<<"${1#*-}" | sed 's/^/-/' | tr -d '\n'
+	echo
+}
+
 # run_gtest PROGRAM [ARG...]: each test of a GoogleTest program is a test of ours. Also
-# those that never ran because the program died.
+# those that never ran because the program died. SRN_FILTER takes the place of the
+# program's own filter.
 run_gtest() {
-	local program=$1 log=$WORK/gtest.log lines rc=0 name
+	local program=$1 log=$WORK/gtest.log lines rc=0 name filter=()
 
 	name=$(basename "$program")
+	[ -z "${SRN_FILTER-}" ] || filter=("--gtest_filter=$(gtest_filter "$SRN_FILTER")")
 	lines=$(dmesg_lines)
-	run_limited "${GTEST_TIMEOUT:-$((600 * SLOW))}" "$@" >"$log" 2>&1 </dev/null || rc=$?
-	awk -v program="$name" -v status="$rc" -f "$SRN_TREE/selftests/lib/gtest2tap.awk" \
-		"$log" | renumber
+	run_limited "${GTEST_TIMEOUT:-$((600 * SLOW))}" "$@" ${filter[@]+"${filter[@]}"} \
+		>"$log" 2>&1 </dev/null || rc=$?
+	awk -v program="$name" -v status="$rc" -v filter="${SRN_FILTER-}" \
+		-f "$SRN_TREE/selftests/lib/gtest2tap.awk" "$log" | renumber
 	if ! dmesg_clean_since "$lines"; then
 		not_ok "$name: kernel log"
 		rc=97

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Address handles.
+#include <cstring>
+
 #include "env.h"
 
 namespace verbs_test {

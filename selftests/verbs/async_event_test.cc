@@ -7,7 +7,7 @@ namespace {
 
 class AsyncEvent : public WireTest {
  protected:
-  /// Waits for this event of this QP; COMM_EST may come in between.
+  // Waits for this event of this QP; COMM_EST may come in between.
   void ExpectEvent(const Host& host, ibv_event_type type, const Qp& qp) {
     for (;;) {
       ibv_async_event event = Must(host.ctx.WaitEvent(Patience()));

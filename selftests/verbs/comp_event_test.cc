@@ -19,7 +19,7 @@ class CompEvent : public WireTest {
   }
   ~CompEvent() override { (void)qp_.Close(); }
 
-  /// One message that completes at B.
+  // One message that completes at B.
   void Receive(bool solicited = false) {
     SendWr wr = SendWr::Send(1, a_.mr.Slice(0, 32));
     if (solicited) wr.Solicited();
@@ -75,8 +75,8 @@ TEST_P(CompEvent, ArmingAgainNotifiesAgain) {
   ExpectNoEvent();
 }
 
-/// The program's usual loop: wait, arm, drain. It must never sleep beside a
-/// completion.
+// The program's usual loop: wait, arm, drain. It must never sleep beside a
+// completion.
 TEST_P(CompEvent, WaitArmDrainLosesNothing) {
   constexpr uint64_t kMessages = 400;
   uint64_t posted = 0, received = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Completion queues: sizes, resizing, wrapping, overflow.
+#include <cstring>
 #include <numeric>
 
 #include "env.h"
@@ -9,8 +10,8 @@ namespace {
 
 class CompletionQueue : public HostTest {
  protected:
-  /// A QP without peer on this queue: what is posted comes back as flushed, so
-  /// that completions can be made at will.
+  // A QP without peer on this queue: what is posted comes back as flushed, so
+  // that completions can be made at will.
   Qp ErrorQp(const Cq& cq, uint32_t depth) {
     Qp qp = Must(Qp::Create(a_.pd, cq, cq, {.max_send_wr = depth, .max_recv_wr = depth}));
     Transition t = ToInit(IBV_QPT_RC, a_.port);
@@ -18,7 +19,7 @@ class CompletionQueue : public HostTest {
     Must(qp.ModifyState(IBV_QPS_ERR));
     return qp;
   }
-  /// Makes completions with the wr_ids @p first to @p first + count - 1.
+  // Makes completions with the wr_ids `first` to `first` + count - 1.
   void Make(const Qp& qp, uint64_t first, uint64_t count) {
     for (uint64_t id = first; id < first + count; id++)
       Must(qp.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));
@@ -229,7 +230,7 @@ TEST_F(CompletionQueue, OverflowIsFatalForTheQpThatLostItsCompletion) {
   Must(qp.Close());
 }
 
-/// The extended interface: fields one by one, timestamps.
+// The extended interface: fields one by one, timestamps.
 class ExtendedCq : public CompletionQueue {
  protected:
   static constexpr uint64_t kTimestamp = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;

@@ -3,6 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <fstream>
+#include <string>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -39,6 +43,14 @@ TEST_F(Device, BothQueriesAgree) {
   const ibv_device_attr_ex extended = Must(a_.ctx.QueryDeviceEx());
   EXPECT_EQ(std::memcmp(&plain, &extended.orig_attr, sizeof(plain)), 0);
   EXPECT_EQ(extended.phys_port_cnt_ex, plain.phys_port_cnt);
+}
+
+// The kernel's text and the numbers that the provider prints.
+TEST_F(Device, SysfsAndVerbsTellTheSameVersion) {
+  std::ifstream file(std::string(a_.ctx->device->ibdev_path) + "/fw_ver");
+  std::string version;
+  ASSERT_TRUE(std::getline(file, version));
+  EXPECT_EQ(version, Must(a_.ctx.QueryDevice()).fw_ver);
 }
 
 TEST_F(Device, PortIsActiveEthernet) {
@@ -106,7 +118,7 @@ TEST_F(Device, ManyContextsAndProtectionDomains) {
   for (int i = 0; i < 900; i++) pds.push_back(Must(Pd::Create(contexts[i % contexts.size()])));
 }
 
-/// Leaves everything to the kernel, with requests outstanding.
+// Leaves everything to the kernel, with requests outstanding.
 int ExitWithObjects() {
   Host host = Host::Open(DeviceA(), Ip::kV4, 64 << 10);
   Cq cq = Must(Cq::Create(host.ctx, 16));

@@ -23,13 +23,13 @@ testing::ScopedTrace TraceOf(std::source_location where, const char* what) {
 
 }  // namespace
 
-void FailSetup(int error, std::source_location where) {
+void FailSetup(const Error& error, std::source_location where) {
   throw SetupFailure(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
-                     std::strerror(error));
+                     error.message());
 }
 
 void Must(Status status, std::source_location where) {
-  if (!status.ok()) FailSetup(status.error(), where);
+  if (!status.ok()) FailSetup(status.failure(), where);
 }
 
 Timeout Patience(int ms) { return Timeout(static_cast<int64_t>(ms * TimeScale())); }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// What all verbs tests share: the devices under test, two hosts with memory,
-/// connected pairs, and the checks of completions.
-///
-/// Environment:
-///   SRN_DEV         device of host A (default srn0)
-///   SRN_DEV2        device of host B (default the same: it talks to itself)
-///   SRN_TIME_SCALE  factor on every timeout, for slow kernels (default 1)
-#ifndef SRN_SELFTESTS_VERBS_ENV_H_
-#define SRN_SELFTESTS_VERBS_ENV_H_
-
-#include <gtest/gtest.h>
+// What all verbs tests share: the devices under test, two hosts with memory,
+// connected pairs, and the checks of completions.
+//
+// Environment:
+//   SRN_DEV         device of host A (default srn0)
+//   SRN_DEV2        device of host B (default the same: it talks to itself)
+//   SRN_TIME_SCALE  factor on every timeout, for slow kernels (default 1)
+#pragma once
 
 #include <optional>
 #include <ostream>
@@ -19,7 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "verbs/connect.h"
+#include <gtest/gtest.h>
+
+#include <verbs/connect.h>
 
 namespace verbs {
 
@@ -31,31 +29,31 @@ namespace verbs_test {
 
 using namespace verbs;
 
-/// Thrown by Must(); GoogleTest turns it into a failure of the test.
+// Thrown by Must(); GoogleTest turns it into a failure of the test.
 struct SetupFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[noreturn]] void FailSetup(int error, std::source_location where);
+[[noreturn]] void FailSetup(const Error& error, std::source_location where);
 
-/// The value, or the end of this test.
+// The value, or the end of this test.
 template <typename T>
 T Must(Result<T> result, std::source_location where = std::source_location::current()) {
-  if (!result.ok()) FailSetup(result.error(), where);
+  if (!result.ok()) FailSetup(result.failure(), where);
   return *std::move(result);
 }
 
 void Must(Status status, std::source_location where = std::source_location::current());
 
-/// How long a test waits for what must come.
+// How long a test waits for what must come.
 Timeout Patience(int ms = 10000);
-/// How long a test waits for what must not come.
+// How long a test waits for what must not come.
 Timeout Silence();
 
 std::string DeviceA();
 std::string DeviceB();
 
-/// A device with a registered buffer.
+// A device with a registered buffer.
 struct Host {
   Context ctx;
   Port port;
@@ -68,7 +66,7 @@ struct Host {
   Bytes bytes(size_t offset, size_t length) const { return buffer.Slice(offset, length); }
 };
 
-/// A QP with completion queues of its own.
+// A QP with completion queues of its own.
 struct End {
   Cq send_cq;
   Cq recv_cq;
@@ -82,14 +80,14 @@ struct Pair {
   End b;
 };
 
-/// Two hosts, and connections between them over one IP version.
+// Two hosts, and connections between them over one IP version.
 class WireTest : public testing::TestWithParam<Ip> {
  protected:
   explicit WireTest(size_t buffer_size = 256 << 10) : buffer_size_(buffer_size) {}
   void SetUp() override;
 
   Pair Connected(const Qp::Options& options = {}, const WireOptions& wire = {});
-  /// The path MTU that Connected() agrees on by default, in bytes.
+  // The path MTU that Connected() agrees on by default, in bytes.
   int mtu() const;
 
   Host a_;
@@ -99,7 +97,7 @@ class WireTest : public testing::TestWithParam<Ip> {
   size_t buffer_size_;
 };
 
-/// One host, for tests in which nothing crosses the wire.
+// One host, for tests in which nothing crosses the wire.
 class HostTest : public testing::Test {
  protected:
   void SetUp() override;
@@ -109,16 +107,16 @@ class HostTest : public testing::Test {
 
 std::string IpName(const testing::TestParamInfo<Ip>& info);
 
-/// Runs a suite over both IP versions.
+// Runs a suite over both IP versions.
 #define SRN_OVER_BOTH_IP(suite) \
   INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::Values(Ip::kV4, Ip::kV6), IpName)
 
-/// The fields of a successful completion.
+// The fields of a successful completion.
 struct Wc {
   uint64_t wr_id;
   ibv_wc_opcode opcode;
   uint32_t qp_num;
-  /// Unset where verbs leaves it undefined (SEND and WRITE on the send side).
+  // Unset where verbs leaves it undefined (SEND and WRITE on the send side).
   std::optional<uint32_t> byte_len = {};
   unsigned flags = 0;
   std::optional<uint32_t> imm = {};
@@ -126,34 +124,32 @@ struct Wc {
   std::optional<uint32_t> src_qp = {};
 };
 
-/// Checks every field that verbs defines for a successful completion.
+// Checks every field that verbs defines for a successful completion.
 void ExpectWc(const ibv_wc& got, const Wc& want,
               std::source_location where = std::source_location::current());
 
-/// Checks every field that verbs defines for a failed completion.
+// Checks every field that verbs defines for a failed completion.
 void ExpectFailed(const ibv_wc& got, uint64_t wr_id, ibv_wc_status status, uint32_t qp_num,
                   std::source_location where = std::source_location::current());
 
-/// The next completion; the test ends if none comes.
+// The next completion; the test ends if none comes.
 ibv_wc Await(const Cq& cq, std::source_location where = std::source_location::current());
-/// Nothing comes.
+// Nothing comes.
 void ExpectQuiet(const Cq& cq, std::source_location where = std::source_location::current());
-/// The QP reaches the state by itself.
+// The QP reaches the state by itself.
 void ExpectReaches(const Qp& qp, ibv_qp_state state,
                    std::source_location where = std::source_location::current());
 
-/// Bytes equal FillPattern(seed).
+// Bytes equal FillPattern(seed).
 void ExpectPattern(ConstBytes bytes, uint32_t seed,
                    std::source_location where = std::source_location::current());
-/// Every byte has this value.
+// Every byte has this value.
 void ExpectAll(ConstBytes bytes, uint8_t value,
                std::source_location where = std::source_location::current());
 void Fill(Bytes bytes, uint8_t value);
 
-/// One SEND from @p from to @p to that must arrive: the pair is healthy.
+// One SEND from `from` to `to` that must arrive: the pair is healthy.
 void ExpectWorks(const Host& a, const End& from, const Host& b, const End& to,
                  std::source_location where = std::source_location::current());
 
 }  // namespace verbs_test
-
-#endif  // SRN_SELFTESTS_VERBS_ENV_H_

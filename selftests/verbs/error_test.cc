@@ -20,8 +20,8 @@ class RcError : public WireTest {
     Fill(b_.bytes(0, 64 << 10), kUntouched);
   }
 
-  /// @p wr fails at A with @p status, what is behind it is flushed, both QPs
-  /// end in ERR, and nothing was written at B.
+  // `wr` fails at A with `status`, what is behind it is flushed, both QPs
+  // end in ERR, and nothing was written at B.
   void ExpectRefused(SendWr wr, ibv_wc_status status) {
     wr.raw()->wr_id = 1;
     Must(pair_.b.qp.Post(RecvWr(50, {b_.mr.Slice(128 << 10, 64)})));
@@ -45,7 +45,7 @@ class RcError : public WireTest {
 
 using MakeWr = std::function<SendWr(const ibv_sge&, Remote)>;
 
-/// The operations that name remote memory.
+// The operations that name remote memory.
 const std::vector<std::pair<const char*, MakeWr>>& RemoteOps() {
   static const std::vector<std::pair<const char*, MakeWr>> ops = {
       {"WRITE", [](auto& sge, Remote to) { return SendWr::Write(1, sge, to); }},
@@ -137,7 +137,7 @@ TEST_P(RcError, SendLongerThanTheReceiveBufferFailsBothEnds) {
   }
 }
 
-/// Elements that the host of @p mr may not write to.
+// Elements that the host of `mr` may not write to.
 std::vector<std::pair<const char*, ibv_sge>> BadTargets(const Host& host, const Mr& read_only,
                                                         const Mr& foreign) {
   ibv_sge beyond = host.mr.Slice(host.buffer.size() - 10, 64);

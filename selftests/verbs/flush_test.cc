@@ -10,7 +10,7 @@ namespace {
 
 class Flush : public WireTest {
  protected:
-  /// Connected to nobody: what is posted stays.
+  // Connected to nobody: what is posted stays.
   End Stuck(const Qp::Options& options = {}) {
     End end = End::Create(a_, options);
     Must(ConnectTo(end.qp, a_.port, b_.port.gid, 0xfffffa, 0, 0, {.timeout = 25}));

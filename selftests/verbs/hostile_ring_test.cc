@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -25,15 +26,15 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kGuard = 64 << 10;
 constexpr uint8_t kUntouched = 0xee;
 
-/// QPs of every type with queues of their own, in a protection domain of their
-/// own, ready to send.
+// QPs of every type with queues of their own, in a protection domain of their
+// own, ready to send.
 struct Target {
   Cq cq;
   Srq srq;
   std::vector<Qp> qps;
   std::vector<Mapping> queues;
 
-  /// Handles are given up: only the kernel may clean up behind a vandal.
+  // Handles are given up: only the kernel may clean up behind a vandal.
   void Abandon() {
     for (Qp& qp : qps) (void)qp.Release();
     (void)srq.Release();
@@ -63,7 +64,7 @@ Target MakeTarget(const Host& host, const Pd& pd) {
   return t;
 }
 
-/// The hostile program, and two QPs of the same process that must not notice.
+// The hostile program, and two QPs of the same process that must not notice.
 class Hostile {
  public:
   explicit Hostile(uint32_t seed)
@@ -114,7 +115,7 @@ class Hostile {
     }
     Ring();
   }
-  /// The neighbours work, and nothing outside the vandal's region changed.
+  // The neighbours work, and nothing outside the vandal's region changed.
   void ExpectOthersUnharmed() {
     ExpectWorks(x_, good_.a, y_, good_.b);
     ExpectWorks(y_, good_.b, x_, good_.a);
@@ -149,7 +150,7 @@ class Hostile {
   std::vector<int> doorbells_;
 };
 
-/// Runs @p body in a child. Failures are printed there; its status tells them.
+// Runs `body` in a child. Failures are printed there; its status tells them.
 pid_t Spawn(const std::function<void()>& body) {
   std::fflush(nullptr);
   pid_t pid = fork();
@@ -163,7 +164,7 @@ pid_t Spawn(const std::function<void()>& body) {
   _exit(testing::Test::HasFailure());
 }
 
-/// Runs @p body in a child to its end, which must be a good one.
+// Runs `body` in a child to its end, which must be a good one.
 void RunInChild(
     const std::function<void()>& body, const std::function<void()>& meanwhile = [] {}) {
   pid_t pid = Spawn(body);
@@ -185,7 +186,7 @@ class HostileRing : public WireTest {
       GTEST_SKIP() << DeviceA() << " has no doorbell descriptor: not srn";
     pair_ = Connected();
   }
-  /// Traffic of this process, the other one.
+  // Traffic of this process, the other one.
   void Exchange() {
     ExpectWorks(a_, pair_.a, b_, pair_.b);
     ExpectWorks(b_, pair_.b, a_, pair_.a);

@@ -35,7 +35,7 @@ constexpr int kRemoteRights =
 
 class Rights : public WireTest {
  protected:
-  /// Tries one operation on memory and a QP with these rights.
+  // Tries one operation on memory and a QP with these rights.
   void Try(const Op& op, int mr_access, int qp_access, ibv_wc_status status) {
     SCOPED_TRACE(testing::Message() << op.name << ", region " << mr_access << ", QP " << qp_access);
     Pair p = Connected({}, {.access = qp_access});
@@ -68,7 +68,7 @@ TEST_P(Rights, RegionNeedsExactlyTheRightOfTheOperation) {
   }
 }
 
-/// An operation that the QP does not offer is an invalid request.
+// An operation that the QP does not offer is an invalid request.
 TEST_P(Rights, QpNeedsExactlyTheRightOfTheOperation) {
   for (const Op& op : Ops()) {
     Try(op, kAllAccess, op.right, IBV_WC_SUCCESS);

@@ -8,7 +8,7 @@ namespace verbs_test {
 namespace {
 
 constexpr uint8_t kUntouched = 0xc3;
-/// Where the windows of these tests lie in the region.
+// Where the windows of these tests lie in the region.
 constexpr uint64_t kFrom = 4096, kLength = 4096;
 
 constexpr int kReadWrite = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
@@ -39,7 +39,7 @@ class Window : public WireTest {
     Must(pair_.a.qp.Post(SendWr::Read(1, a_.mr.Slice(0, size), from)));
     return Await(pair_.a.send_cq).status;
   }
-  /// Every access through the window that leaves it is refused.
+  // Every access through the window that leaves it is refused.
   void ExpectBoundsEnforced(const std::function<uint32_t()>& bind) {
     struct Case {
       uint64_t offset;
@@ -207,7 +207,7 @@ class Window2 : public Window {
     mw_ = Must(Mw::Create(b_.pd, IBV_MW_TYPE_2));
     key_ = mw_->rkey;
   }
-  /// The next key that the consumer may choose.
+  // The next key that the consumer may choose.
   uint32_t NextKey() const { return ibv_inc_rkey(key_); }
   void PostBind(ibv_mw_bind_info info) {
     key_ = NextKey();
@@ -225,7 +225,7 @@ class Window2 : public Window {
     ExpectWc(Await(pair_.b.send_cq),
              {.wr_id = 72, .opcode = IBV_WC_LOCAL_INV, .qp_num = pair_.b.qp.num()});
   }
-  /// A new window on a new connection.
+  // A new window on a new connection.
   void Restart() {
     mw_ = Mw();
     Renew();
@@ -314,6 +314,31 @@ TEST_P(Window2, LocallyInvalidatingWhatIsNoWindowFails) {
   EXPECT_EQ(Write(b_.mr.At(0), 64), IBV_WC_SUCCESS);
 }
 
+TEST_P(Window2, OnlyTheKeyByteOfANewKeyCounts) {
+  const uint32_t index = key_ & ~0xffu;
+  for (uint32_t key : {1024u, ~0u}) {
+    Must(pair_.b.qp.Post(SendWr::BindMw(71, mw_.get(), key, Info())));
+    ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
+    mw_->rkey = key_ = index | (key & 0xff);
+    EXPECT_EQ(Write(At(key_, kFrom), 8), IBV_WC_SUCCESS);
+    MustInvalidate(key_);
+  }
+}
+
+TEST_P(Window2, ZeroBasedWindowIsAddressedFromItsStart) {
+  MustBind(Info(kFrom, kLength, kReadWrite | IBV_ACCESS_ZERO_BASED));
+  FillPattern(a_.bytes(0, kLength), 17);
+  EXPECT_EQ(Write({0, key_}, kLength), IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(kFrom, kLength), 17);
+  ExpectAll(b_.bytes(0, kFrom), kUntouched);
+  ExpectAll(b_.bytes(kFrom + kLength, kLength), kUntouched);
+  EXPECT_EQ(Read({kLength - 1, key_}, 1), IBV_WC_SUCCESS);
+  EXPECT_EQ(Read({kLength - 1, key_}, 2), IBV_WC_REM_ACCESS_ERR);
+  Restart();
+  MustBind(Info(kFrom, kLength, kReadWrite | IBV_ACCESS_ZERO_BASED));
+  EXPECT_EQ(Write(At(key_, kFrom), 1), IBV_WC_REM_ACCESS_ERR);
+}
+
 TEST_P(Window2, BoundWindowCannotBeBoundAgain) {
   MustBind(Info());
   const uint32_t bound = key_;
@@ -358,7 +383,7 @@ TEST_P(Window2, RegionWithABoundWindowStays) {
   ibv_mw_bind_info info = Info();
   info.mr = mr.get();
   MustBind(info);
-  EXPECT_NE(mr.Close().error(), 0);
+  EXPECT_EQ(mr.Close().error(), EBUSY);
   MustInvalidate(key_);
   EXPECT_EQ(mr.Close().error(), 0);
 }

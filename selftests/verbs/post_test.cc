@@ -6,8 +6,8 @@
 namespace verbs_test {
 namespace {
 
-/// A QP whose requests stay outstanding: the peer's QP number does not exist
-/// and the first timeout is minutes away.
+// A QP whose requests stay outstanding: the peer's QP number does not exist
+// and the first timeout is minutes away.
 class Post : public HostTest {
  protected:
   static constexpr uint32_t kNobody = 0xfffffe;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The QP state machine: every pair of states, every attribute bit, every
 // attribute back from the query. The table is IBTA's (vol. 1, 10.3.1).
+#include <cstring>
 #include <map>
 
 #include "env.h"
@@ -9,7 +10,7 @@ namespace verbs_test {
 namespace {
 
 constexpr int kAllBits = (IBV_QP_DEST_QPN << 1) - 1;
-/// Path migration: devices may refuse it where the table allows it.
+// Path migration: devices may refuse it where the table allows it.
 constexpr int kMigration = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
 
 constexpr ibv_qp_state kStates[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
@@ -20,8 +21,8 @@ struct Row {
   int optional;
 };
 
-/// The transitions that exist for a type of QP, with their attributes beside
-/// IBV_QP_STATE.
+// The transitions that exist for a type of QP, with their attributes beside
+// IBV_QP_STATE.
 std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> Table(ibv_qp_type type) {
   const bool ud = type == IBV_QPT_UD, rc = type == IBV_QPT_RC;
   const int init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
@@ -71,7 +72,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
   }
   ibv_qp_type type() const { return GetParam(); }
 
-  /// Sensible values for every attribute; a mask chooses among them.
+  // Sensible values for every attribute; a mask chooses among them.
   ibv_qp_attr Values(ibv_qp_state to, ibv_qp_state current) const {
     ibv_qp_attr attr = {};
     attr.qp_state = to;
@@ -97,7 +98,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
     auto row = table_.find({from, to});
     return row == table_.end() ? 0 : row->second.required;
   }
-  /// A new QP in this state.
+  // A new QP in this state.
   End In(ibv_qp_state state) {
     End end = End::Create(a_, {.type = type()});
     auto go = [&](ibv_qp_state from, ibv_qp_state to) {
@@ -115,7 +116,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
     if (state == IBV_QPS_SQE) BreakSendQueue(end);
     return end;
   }
-  /// SQE is reached by a failed send only.
+  // SQE is reached by a failed send only.
   void BreakSendQueue(const End& end) {
     SendWr wr = SendWr::Send(1, {a_.mr.At(0).addr, 8, 0x9900});
     Ah ah;
@@ -127,7 +128,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
     ExpectFailed(Await(end.send_cq), 1, IBV_WC_LOC_PROT_ERR, end.qp.num());
     ExpectReaches(end.qp, IBV_QPS_SQE);
   }
-  /// RC has no SQE.
+  // RC has no SQE.
   bool Exists(ibv_qp_state state) const { return state != IBV_QPS_SQE || type() != IBV_QPT_RC; }
 
   Host a_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Creating, describing and destroying queue pairs.
+#include <cstring>
 #include <set>
 
 #include "env.h"

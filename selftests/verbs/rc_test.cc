@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // RC: every operation at every size, with every byte and completion checked.
+#include <cstring>
 #include <numeric>
 
 #include "env.h"
@@ -19,16 +20,16 @@ class Rc : public WireTest {
     return {0, 1, 3, m - 1, m, m + 1, 2 * m, 2 * m + 3, 65541, 1 << 20, (5 << 20) + 7};
   }
 
-  /// Odd, so that nothing is aligned by accident.
+  // Odd, so that nothing is aligned by accident.
   static size_t OffsetOf(size_t size) { return kGuard + 1 + 2 * (size % 31); }
 
-  /// Prepares both buffers for @p size bytes that go from @p from to @p to.
+  // Prepares both buffers for `size` bytes that go from `from` to `to`.
   static void Prepare(const Host& from, const Host& to, size_t size) {
     FillPattern(from.bytes(OffsetOf(size), size), size);
     Fill(to.bytes(0, OffsetOf(size) + size + kGuard), kUntouched);
   }
 
-  /// The bytes arrived, and nothing around them changed.
+  // The bytes arrived, and nothing around them changed.
   static void ExpectArrived(const Host& to, size_t size) {
     const size_t at = OffsetOf(size);
     ExpectPattern(to.bytes(at, size), size);
@@ -157,7 +158,7 @@ TEST_P(Rc, EveryPathMtuWorks) {
   }
 }
 
-/// 32 pieces of odd lengths at odd offsets, with gaps between them.
+// 32 pieces of odd lengths at odd offsets, with gaps between them.
 struct Pieces {
   std::vector<size_t> offsets;
   std::vector<size_t> lengths;
@@ -174,7 +175,7 @@ struct Pieces {
   }
 
   size_t total() const { return std::accumulate(lengths.begin(), lengths.end(), size_t{0}); }
-  /// Makes the pieces hold exactly @p size bytes.
+  // Makes the pieces hold exactly `size` bytes.
   void StretchTo(size_t size) { lengths.back() += size - total(); }
 
   SendWr::Sges In(const Host& host) const {
@@ -191,7 +192,7 @@ struct Pieces {
     }
     return all;
   }
-  /// The bytes before, between and after the pieces.
+  // The bytes before, between and after the pieces.
   void ExpectGapsUntouched(const Host& host) const {
     size_t at = 0;
     for (size_t i = 0; i < offsets.size(); i++) {

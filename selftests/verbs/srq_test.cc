@@ -11,7 +11,7 @@ class SharedQueue : public WireTest {
     WireTest::SetUp();
     srq_ = Must(Srq::Create(b_.pd, 64, 4));
   }
-  /// A connection whose B side receives from the shared queue.
+  // A connection whose B side receives from the shared queue.
   Pair Shared() {
     Pair p = {End::Create(a_), End::Create(b_, {.srq = &srq_})};
     Must(Connect(p.a.qp, a_.port, p.b.qp, b_.port));
@@ -195,6 +195,26 @@ TEST_P(SharedQueue, MessageLongerThanItsBufferFailsOnlyItsConnection) {
   ExpectFailed(Await(p.a.send_cq), 0, IBV_WC_REM_INV_REQ_ERR, p.a.qp.num());
   Must(q.a.qp.Post(Send(0)));
   EXPECT_EQ(Await(q.b.recv_cq).wr_id, 2u);
+}
+
+// IBTA vol. 1, 10.2.9: a queue's protection domain is that of its requests.
+TEST_P(SharedQueue, ProtectionDomainOfTheQueueGovernsItsRequests) {
+  Pd other = Must(Pd::Create(b_.ctx));
+  Mr mr = Must(Mr::Register(other, b_.bytes(0, 4096)));
+  srq_ = Must(Srq::Create(other, 64, 4));
+  Pair p = Shared();
+  FillPattern(a_.bytes(0, 1000), 5);
+  Must(srq_.Post(RecvWr(1, {mr.Slice(0, 1000)})));
+  Must(p.a.qp.Post(Send(0)));
+  ExpectWc(Await(p.b.recv_cq),
+           {.wr_id = 1, .opcode = IBV_WC_RECV, .qp_num = p.b.qp.num(), .byte_len = 1000});
+  EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(0, 1000), 5);
+
+  Must(srq_.Post(Recv(2)));  // of the QP's domain, which is not the queue's
+  Must(p.a.qp.Post(Send(0)));
+  ExpectFailed(Await(p.b.recv_cq), 2, IBV_WC_LOC_PROT_ERR, p.b.qp.num());
+  ExpectFailed(Await(p.a.send_cq), 0, IBV_WC_REM_OP_ERR, p.a.qp.num());
 }
 
 class SharedQueueAtHome : public HostTest {};

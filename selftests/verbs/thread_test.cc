@@ -16,7 +16,7 @@ constexpr uint64_t kEach = 250;
 
 class Threads : public WireTest {
  protected:
-  /// Runs @p body(0) to @p body(kThreads - 1) at the same time.
+  // Runs `body(0)` to `body(kThreads - 1)` at the same time.
   template <typename Body>
   static void Run(Body body) {
     std::vector<std::thread> threads;
@@ -30,7 +30,7 @@ class Threads : public WireTest {
       });
     for (std::thread& thread : threads) thread.join();
   }
-  /// Posts when there is room: others are posting, too.
+  // Posts when there is room: others are posting, too.
   static void PostWhenPossible(const Qp& qp, const SendWr& wr) {
     const auto deadline = std::chrono::steady_clock::now() + Patience();
     for (;;) {

@@ -4,6 +4,8 @@
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 
+#include <cstring>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -12,7 +14,7 @@ namespace {
 constexpr uint32_t kQkey = 0x1badcafe & 0x7fffffff;
 constexpr size_t kGrh = 40;
 constexpr uint8_t kUntouched = 0x3c;
-/// BTH, DETH, ICRC.
+// BTH, DETH, ICRC.
 constexpr size_t kUdOverhead = 12 + 8 + 4;
 
 class Ud : public WireTest {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "conformance.h"
 
+#include <utility>
+
 #include <roce/psn.h>
 #include <roce/udp_port.h>
-
-#include <utility>
 
 namespace wire {
 

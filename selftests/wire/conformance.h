@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Rules that every packet on the wire obeys, whatever the test is about.
+// Rules that every packet on the wire obeys, whatever the test is about.
 #pragma once
-
-#include <net/datagram.h>
-#include <roce/packet.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <net/datagram.h>
+#include <roce/packet.h>
+
 namespace wire {
 
-/// Watches the packets that one QP sends. One per connection.
+// Watches the packets that one QP sends. One per connection.
 class Conformance {
  public:
   Conformance(bool lax, uint32_t mtu) : lax_(lax), mtu_(mtu) {}
 
-  /// The next request must have this PSN or an earlier one.
+  // The next request must have this PSN or an earlier one.
   void SetNextPsn(uint32_t psn) { next_psn_ = psn; }
 
-  /// What is wrong with the packet; empty if nothing is.
+  // What is wrong with the packet; empty if nothing is.
   std::vector<std::string> Check(const net::ParsedDatagram& parsed, const roce::Decoded& decoded);
 
  private:

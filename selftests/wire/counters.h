@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// The device's hw_counters, as sysfs shows them.
+// The device's hw_counters, as sysfs shows them.
 #pragma once
 
 #include <chrono>
@@ -10,17 +9,17 @@
 
 namespace wire {
 
-/// A snapshot to compare with. The core caches counters for some milliseconds,
-/// so everything here waits for a change instead of reading once.
+// A snapshot to compare with. The core caches counters for some milliseconds,
+// so everything here waits for a change instead of reading once.
 class Counters {
  public:
   Counters() : before_(Read()) {}
 
-  /// True if the device has a counter of that name.
+  // True if the device has a counter of that name.
   bool Has(const std::string& name) const { return before_.contains(name); }
-  /// Waits until the counter has grown by at least @p least since the snapshot.
+  // Waits until the counter has grown by at least `least` since the snapshot.
   bool Grew(const std::string& name, uint64_t least = 1) const;
-  /// How much the counter has grown, read after the cache has expired.
+  // How much the counter has grown, read after the cache has expired.
   uint64_t Growth(const std::string& name) const;
 
  private:

@@ -2,11 +2,12 @@
 #include "endpoint.h"
 
 #include <arpa/inet.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace wire {
 namespace {

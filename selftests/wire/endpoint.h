@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// The verbs side: PD, MR, CQs and one QP of the device under test.
+// The verbs side: PD, MR, CQs and one QP of the device under test.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,15 +17,15 @@ namespace wire {
 
 inline constexpr size_t kBufferSize = 256 << 10;
 
-/// In place of a completion that did not come: a status no device reports here.
+// In place of a completion that did not come: a status no device reports here.
 inline constexpr ibv_wc_status kNoCompletion = IBV_WC_TM_ERR;
 
 struct QpOptions {
   ibv_qp_type type = IBV_QPT_RC;
   uint32_t mtu = 1024;
-  uint32_t rq_psn = 0x000500;  ///< first PSN of the peer
-  uint32_t sq_psn = 0x00a000;  ///< first PSN of the device
-  uint8_t timeout = 18;        ///< 1.07 s: no resends unless a test wants them
+  uint32_t rq_psn = 0x000500;  // first PSN of the peer
+  uint32_t sq_psn = 0x00a000;  // first PSN of the device
+  uint8_t timeout = 18;        // 1.07 s: no resends unless a test wants them
   uint8_t retry_cnt = 7;
   uint8_t rnr_retry = 7;
   uint8_t min_rnr_timer = 12;
@@ -35,19 +34,19 @@ struct QpOptions {
   int qp_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   int mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                   IBV_ACCESS_REMOTE_ATOMIC;
-  uint32_t qkey = 0x11223344;  ///< UD
+  uint32_t qkey = 0x11223344;  // UD
   bool signal_all = true;
-  ibv_qp_state last_state = IBV_QPS_RTS;  ///< INIT and RTR stop on the way
+  ibv_qp_state last_state = IBV_QPS_RTS;  // INIT and RTR stop on the way
 };
 
-/// A send work request on the endpoint's buffer.
+// A send work request on the endpoint's buffer.
 struct SendWr {
   ibv_wr_opcode opcode = IBV_WR_SEND;
   uint64_t id = 1;
   size_t offset = 0;
   uint32_t length = 0;
   unsigned int flags = 0;
-  uint32_t imm = 0;  ///< immediate, or rkey to invalidate
+  uint32_t imm = 0;  // immediate, or rkey to invalidate
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   uint64_t compare_add = 0, swap = 0;
@@ -55,8 +54,8 @@ struct SendWr {
 
 class Endpoint {
  public:
-  /// Creates the QP and brings it to RTS towards @p peer. Fails the running
-  /// test and returns nullptr if that is not possible.
+  // Creates the QP and brings it to RTS towards `peer`. Fails the running
+  // test and returns nullptr if that is not possible.
   static std::unique_ptr<Endpoint> Create(Peer& peer, const QpOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -76,7 +75,7 @@ class Endpoint {
   }
   std::vector<uint8_t> Copy(size_t offset, size_t length) const;
   void Fill(uint8_t value) { std::fill(buffer_.begin(), buffer_.end(), value); }
-  /// Fills with a pattern that differs everywhere.
+  // Fills with a pattern that differs everywhere.
   void FillPattern(size_t offset, size_t length, uint8_t seed = 1);
   uint64_t Load64(size_t offset) const;
   void Store64(size_t offset, uint64_t value);
@@ -84,14 +83,14 @@ class Endpoint {
   void PostRecv(uint64_t id, size_t offset, uint32_t length);
   void PostRecvKey(uint64_t id, size_t offset, uint32_t length, uint32_t lkey);
   void PostSend(const SendWr& wr);
-  /// UD.
+  // UD.
   void PostSendTo(const SendWr& wr, ibv_ah* ah, uint32_t qpn, uint32_t qkey);
   ibv_ah* CreateAh(Peer& peer) { return CreateAh(peer, DefaultGrh()); }
-  /// With the caller's hop limit, traffic class and flow label.
+  // With the caller's hop limit, traffic class and flow label.
   ibv_ah* CreateAh(Peer& peer, const ibv_global_route& grh);
   static ibv_global_route DefaultGrh();
 
-  /// The next completion; a test failure if none comes (then kNoCompletion).
+  // The next completion; a test failure if none comes (then kNoCompletion).
   ibv_wc WaitSend(std::chrono::microseconds timeout = kSoon);
   ibv_wc WaitRecv(std::chrono::microseconds timeout = kSoon);
   void ExpectNoCompletion(std::chrono::microseconds duration = kAWhile);
@@ -99,7 +98,7 @@ class Endpoint {
   std::optional<ibv_wc> PollRecv();
 
   ibv_qp_state State() const;
-  /// Waits until the QP is in the state.
+  // Waits until the QP is in the state.
   bool ReachesState(ibv_qp_state state, std::chrono::microseconds timeout = kSoon) const;
 
  private:

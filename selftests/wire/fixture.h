@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// What every wire test starts from: a peer and a connected QP, over IPv4 and IPv6.
+// What every wire test starts from: a peer and a connected QP, over IPv4 and IPv6.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "endpoint.h"
 #include "messages.h"
@@ -17,9 +16,9 @@ namespace wire {
 
 class WireTest : public testing::TestWithParam<net::IpVersion> {
  protected:
-  /// Opens the peer and connects a QP to it. Throws (the test fails) if that does not work.
+  // Opens the peer and connects a QP to it. Throws (the test fails) if that does not work.
   void Start(const QpOptions& options = {});
-  /// As before, with a new QP and a new peer QPN.
+  // As before, with a new QP and a new peer QPN.
   void Restart(const QpOptions& options = {}) {
     endpoint_.reset();
     Start(options);
@@ -28,7 +27,7 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
   Peer& peer() { return *peer_; }
   Endpoint& ep() { return *endpoint_; }
   uint32_t mtu() const { return endpoint_->options().mtu; }
-  /// The i-th PSN that the peer, or the device, uses in this connection.
+  // The i-th PSN that the peer, or the device, uses in this connection.
   uint32_t PeerPsn(int i = 0) const { return roce::PsnAdd(endpoint_->options().rq_psn, i); }
   uint32_t DevPsn(int i = 0) const { return roce::PsnAdd(endpoint_->options().sq_psn, i); }
   roce::Reth Reth(size_t offset, uint32_t length) const {
@@ -39,23 +38,23 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
     for (const Packet& packet : packets) peer().Send(packet);
   }
 
-  /// Reads ACKs (they may be merged) until one for @p psn with @p msn comes.
+  // Reads ACKs (they may be merged) until one for `psn` with `msn` comes.
   void ExpectAckedUpTo(uint32_t psn, uint32_t msn);
-  /// The next receive completion is a success with these fields.
+  // The next receive completion is a success with these fields.
   ibv_wc ExpectReceived(uint64_t id, uint32_t length, ibv_wc_opcode opcode = IBV_WC_RECV);
-  /// The next send completion is a success with these fields.
+  // The next send completion is a success with these fields.
   void ExpectSent(uint64_t id, ibv_wc_opcode opcode);
-  /// The next send completion has this status; then the QP is in error.
+  // The next send completion has this status; then the QP is in error.
   void ExpectSendFails(uint64_t id, ibv_wc_status status);
-  /// Memory at @p offset holds @p data and the bytes around it still hold @p around.
+  // Memory at `offset` holds `data` and the bytes around it still hold `around`.
   void ExpectPlaced(size_t offset, const Bytes& data, uint8_t around);
 
-  /// Reads the packets of one request message: opcodes, PSNs from @p psn on,
-  /// AckReq at the end alone. Returns the packets.
+  // Reads the packets of one request message: opcodes, PSNs from `psn` on,
+  // AckReq at the end alone. Returns the packets.
   std::vector<Packet> ExpectMessage(const std::vector<Packet>& expected);
 
-  /// A WRITE and a READ from the peer still work: they take PSNs @p psn and the
-  /// next. @p msn messages have been completed before.
+  // A WRITE and a READ from the peer still work: they take PSNs `psn` and the
+  // next. `msn` messages have been completed before.
   void ExpectResponderWorks(uint32_t psn, uint32_t msn);
 
  private:
@@ -63,12 +62,12 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
   std::unique_ptr<Endpoint> endpoint_;
 };
 
-/// "V4" or "V6", for test names.
+// "V4" or "V6", for test names.
 std::string VersionName(const testing::TestParamInfo<net::IpVersion>& info);
 
 }  // namespace wire
 
-/// Instantiates a WireTest suite for both IP versions.
+// Instantiates a WireTest suite for both IP versions.
 #define SRN_BOTH_IP_VERSIONS(suite)                                                              \
   INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::Values(net::IpVersion::kV4, net::IpVersion::kV6), \
                            wire::VersionName)

@@ -19,9 +19,9 @@ class Fuzz : public WireTest {
   uint32_t Random(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
   uint8_t RandomByte() { return static_cast<uint8_t>(random_()); }
 
-  /// Any packet, headers as its opcode has them, fields half plausible.
+  // Any packet, headers as its opcode has them, fields half plausible.
   Packet AnyPacket(Peer& peer, Endpoint& target);
-  /// A datagram with some of its bytes or lengths changed.
+  // A datagram with some of its bytes or lengths changed.
   net::Datagram Mutate(net::Datagram datagram);
   void SendHarmless();
   void SendDangerous();
@@ -157,8 +157,8 @@ TEST_P(Fuzz, RandomPacketsBreakNothing) {
     if (victim_->State() != IBV_QPS_RTS || sent % (10 * kPerRound) == 0) ReviveVictim();
   }
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);
-  for (const char* name : {"rcvd_bad_icrc", "rcvd_too_short", "rcvd_bad_address", "rcvd_bad_length",
-                           "rcvd_bad_opcode"})
+  for (const char* name : {"rx_icrc_encapsulated", "rcvd_too_short", "rcvd_bad_address",
+                           "rcvd_bad_length", "rcvd_bad_opcode"})
     EXPECT_TRUE(!counters.Has(name) || counters.Grew(name)) << name;
 }
 

@@ -99,12 +99,12 @@ TEST_P(RcLoss, RequesterGetsEverythingThroughOnce) {
   for (uint64_t i = 0; i < added; ++i) EXPECT_EQ(ep().Load64(kResults + 8 * i), i);
 }
 
-/// One message of the peer, and what is known of its fate.
+// One message of the peer, and what is known of its fate.
 struct Message {
   std::vector<Packet> packets;
   uint32_t last_psn = 0;
   bool answered_by_response = false;
-  Bytes expected;  ///< READ data, or the value before an atomic
+  Bytes expected;  // READ data, or the value before an atomic
   Bytes got;
   bool done = false;
 };
@@ -113,7 +113,7 @@ class RcLossResponder : public RcLoss {
  protected:
   Message Make(int index);
   void Transmit(std::vector<Message>& window);
-  /// Takes what comes until all is done or it is quiet.
+  // Takes what comes until all is done or it is quiet.
   void Listen(std::vector<Message>& window);
   void Take(const Packet& packet, std::vector<Message>& window);
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // srn_wire_test: a scripted RoCEv2 peer against a real verbs QP.
 // With --topology (root, or in a VM) it builds the veth pair and the link itself.
-#include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+
+#include <CLI/CLI.hpp>
+#include <gtest/gtest.h>
 
 #include "wire.h"
 
 namespace {
 
-/// A socket that wants time stamps while it is open. The first and the last of
-/// those patch the kernel's code (a static key); without this one, each test
-/// would, and QEMU's TCG now and then runs what stood there before.
+// A socket that wants time stamps while it is open. The first and the last of
+// those patch the kernel's code (a static key); without this one, each test
+// would, and QEMU's TCG now and then runs what stood there before.
 void HoldTimestamps() {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const int on = 1;
@@ -41,14 +42,14 @@ int main(int argc, char** argv) {
   if (make_topology) {
     auto made = wire::Topology::Create(config);
     if (!made) {
-      std::fprintf(stderr, "topology: %s\n", made.error().what.c_str());
+      std::fprintf(stderr, "topology: %s\n", made.message().c_str());
       return 2;
     }
     topology = std::move(made).value();
   }
-  net::Status opened = wire::Wire::Get().Open(config);
+  result::Status opened = wire::Wire::Get().Open(config);
   if (!opened) {
-    std::fprintf(stderr, "%s\n", opened.error().what.c_str());
+    std::fprintf(stderr, "%s\n", opened.message().c_str());
     return 2;
   }
   HoldTimestamps();  // until the process ends

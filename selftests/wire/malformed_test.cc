@@ -14,14 +14,14 @@ constexpr size_t kPlace = 4096;
 
 class Malformed : public WireTest {
  protected:
-  /// A WRITE that would succeed if it were sent as it is.
+  // A WRITE that would succeed if it were sent as it is.
   Packet GoodWrite() {
     return Write(Operation::kWriteOnly, PeerPsn(used_), Pattern(32), Reth(kPlace, 32));
   }
   net::Datagram GoodDatagram() { return peer().Seal(GoodWrite()); }
 
-  /// Sends the datagram; expects no answer, no effect, a step of the counter,
-  /// and that the QP goes on.
+  // Sends the datagram; expects no answer, no effect, a step of the counter,
+  // and that the QP goes on.
   void ExpectDropped(const std::string& what, const net::Datagram& bad,
                      const std::string& counter) {
     ExpectFrameDropped(what, net::BuildFrame(bad), counter);
@@ -58,25 +58,25 @@ TEST_P(Malformed, BadIcrc) {
                           size_t{20}, size_t{30}}) {
     net::Datagram d = GoodDatagram();
     d.payload[at] ^= 0x10;
-    ExpectDropped("byte " + std::to_string(at), d, "rcvd_bad_icrc");
+    ExpectDropped("byte " + std::to_string(at), d, "rx_icrc_encapsulated");
   }
   net::Datagram swapped = GoodDatagram();
   std::reverse(swapped.payload.end() - 4, swapped.payload.end());
-  ExpectDropped("ICRC in the other byte order", swapped, "rcvd_bad_icrc");
+  ExpectDropped("ICRC in the other byte order", swapped, "rx_icrc_encapsulated");
   net::Datagram zero = GoodDatagram();
   std::fill(zero.payload.end() - 4, zero.payload.end(), uint8_t{0});
-  ExpectDropped("ICRC of zeros", zero, "rcvd_bad_icrc");
+  ExpectDropped("ICRC of zeros", zero, "rx_icrc_encapsulated");
 }
 
 TEST_P(Malformed, IcrcCoversPortsAndIpId) {
   Start();
   net::Datagram d = GoodDatagram();
   d.sport ^= 1;
-  ExpectDropped("source port changed on the way", d, "rcvd_bad_icrc");
+  ExpectDropped("source port changed on the way", d, "rx_icrc_encapsulated");
   if (GetParam() == net::IpVersion::kV4) {
     d = GoodDatagram();
     d.ip_id = 1;
-    ExpectDropped("IP id changed on the way", d, "rcvd_bad_icrc");
+    ExpectDropped("IP id changed on the way", d, "rx_icrc_encapsulated");
   }
 }
 
@@ -126,11 +126,14 @@ TEST_P(Malformed, HeaderVersionIsNotZero) {
 
 TEST_P(Malformed, OpcodeOfNoService) {
   Start();
+  const Counters before;
   for (const int opcode : {0x80, 0x9f, 0xc0, 0xe0, 0xff}) {
     Packet p = GoodWrite();
     p.bth.opcode = static_cast<uint8_t>(opcode);
     ExpectDropped(roce::OpcodeName(p.bth.opcode), peer().Seal(p), "rcvd_bad_opcode");
   }
+  // One packet, one reason.
+  EXPECT_FALSE(before.Grew("rcvd_no_qp"));
 }
 
 TEST_P(Malformed, OpcodeOfAnotherService) {
@@ -255,7 +258,7 @@ TEST_P(Malformed, CongestionNotificationIsTakenInSilence) {
   p.bth.opcode = roce::kOpcodeCnp;
   p.bth.becn = true;
   p.bth.ack_req = false;
-  ExpectDropped("CNP", peer().Seal(p), "rcvd_cnp");
+  ExpectDropped("CNP", peer().Seal(p), "rp_cnp_ignored");
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Packets that the peer sends, and matchers for those it receives.
+// Packets that the peer sends, and matchers for those it receives.
 #pragma once
-
-#include <gmock/gmock.h>
-#include <roce/aeth.h>
-#include <roce/packet.h>
-#include <roce/psn.h>
 
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gmock/gmock.h>
+
+#include <roce/aeth.h>
+#include <roce/packet.h>
+#include <roce/psn.h>
 
 namespace roce {
 inline void PrintTo(const Packet& packet, std::ostream* os) { *os << packet.ToString(); }
@@ -25,13 +25,13 @@ using roce::Operation;
 using roce::Packet;
 using roce::Service;
 
-/// @p length bytes that differ everywhere.
+// `length` bytes that differ everywhere.
 Bytes Pattern(size_t length, uint8_t seed = 0x40);
 
-/// Any request with a payload. AckReq is set.
+// Any request with a payload. AckReq is set.
 Packet Request(Operation operation, uint32_t psn, Bytes payload = {},
                Service service = Service::kRc);
-/// A WRITE packet that carries a RETH.
+// A WRITE packet that carries a RETH.
 Packet Write(Operation operation, uint32_t psn, Bytes payload, const roce::Reth& reth,
              Service service = Service::kRc);
 Packet ReadRequest(uint32_t psn, const roce::Reth& reth);
@@ -43,19 +43,19 @@ inline Packet Nak(uint32_t psn, uint32_t msn, uint8_t syndrome) { return Ack(psn
 Packet ReadResponse(Operation operation, uint32_t psn, Bytes payload, uint32_t msn);
 Packet AtomicAck(uint32_t psn, uint64_t value, uint32_t msn);
 
-/// A whole SEND, cut by @p mtu; AckReq on the last packet alone.
+// A whole SEND, cut by `mtu`; AckReq on the last packet alone.
 std::vector<Packet> SendMessage(uint32_t psn, const Bytes& data, uint32_t mtu,
                                 Service service = Service::kRc);
-/// A whole WRITE to reth.va (length and PSNs follow from @p data).
+// A whole WRITE to reth.va (length and PSNs follow from `data`).
 std::vector<Packet> WriteMessage(uint32_t psn, const Bytes& data, uint32_t mtu, uint64_t va,
                                  uint32_t rkey, Service service = Service::kRc);
-/// All response packets to a READ of @p data.
+// All response packets to a READ of `data`.
 std::vector<Packet> ReadResponses(uint32_t psn, const Bytes& data, uint32_t mtu, uint32_t msn);
 
 Packet WithoutAckReq(Packet packet);
 Packet WithImm(Packet packet, uint32_t imm);
 
-/// Lengths at which segmentation and padding change.
+// Lengths at which segmentation and padding change.
 std::vector<uint32_t> LengthsAround(uint32_t mtu);
 
 MATCHER_P2(IsRequest, operation, psn,

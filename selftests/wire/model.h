@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// A RC responder as small as the specification allows: in memory, go-back-N,
-/// nothing kept of what comes early. The loss tests hold the device to it.
+// A RC responder as small as the specification allows: in memory, go-back-N,
+// nothing kept of what comes early. The loss tests hold the device to it.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +16,14 @@ class ModelResponder {
  public:
   using Reply = std::function<void(const Packet&)>;
 
-  /// Remote memory of @p size bytes at @p va.
+  // Remote memory of `size` bytes at `va`.
   ModelResponder(uint64_t va, size_t size, uint32_t first_psn, uint32_t mtu, Reply reply)
       : va_(va), memory_(size), expected_psn_(first_psn), mtu_(mtu), reply_(std::move(reply)) {}
 
   void Handle(const Packet& packet);
 
   Bytes& memory() { return memory_; }
-  /// The SENDs that arrived whole, in order.
+  // The SENDs that arrived whole, in order.
   const std::vector<Bytes>& sends() const { return sends_; }
 
  private:

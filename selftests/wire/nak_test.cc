@@ -10,8 +10,8 @@ constexpr size_t kPlace = 4096;
 
 class RcNak : public WireTest {
  protected:
-  /// The request at PeerPsn(psn) is refused with @p syndrome, nothing was
-  /// placed, and the QP is in error.
+  // The request at PeerPsn(psn) is refused with `syndrome`, nothing was
+  // placed, and the QP is in error.
   void ExpectRefused(uint8_t syndrome, int psn = 0) {
     EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(psn), syndrome));
     EXPECT_TRUE(ep().ReachesState(IBV_QPS_ERR));
@@ -312,7 +312,7 @@ TEST_P(RcNak, ReservedSyndromesAreIgnored) {
   Start({.timeout = 0});
   ep().PostSend({.id = 1, .length = 8});
   (void)peer().Expect();
-  for (const int syndrome : {0x40, 0x5f, 0x80, 0xff})
+  for (const int syndrome : {0x40, 0x5f, 0x64, 0x65, 0x7f, 0x80, 0xff})
     peer().Send(Ack(DevPsn(), 1, static_cast<uint8_t>(syndrome)));
   ep().ExpectNoCompletion();
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "peer.h"
 
-#include <gtest/gtest.h>
-#include <roce/udp_port.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include <roce/udp_port.h>
 
 namespace wire {
 namespace {
@@ -26,7 +27,7 @@ std::string PcapPath(const std::string& dir) {
 std::unique_ptr<Peer> Peer::Create(net::IpVersion version) {
   auto socket = net::PacketSocket::Open(Wire::Get().config().peer_dev, roce::kUdpPort);
   if (!socket) {
-    ADD_FAILURE() << socket.error().what;
+    ADD_FAILURE() << socket.message();
     return nullptr;
   }
   return std::unique_ptr<Peer>(new Peer(std::move(socket).value(), version));
@@ -69,8 +70,8 @@ void Peer::SendDatagram(const net::Datagram& datagram) { SendFrame(net::BuildFra
 
 void Peer::SendFrame(std::span<const uint8_t> frame) {
   if (pcap_) pcap_->Write(frame);
-  net::Status sent = socket_.Send(frame);
-  if (!sent) ADD_FAILURE() << sent.error().what;
+  result::Status sent = socket_.Send(frame);
+  if (!sent) ADD_FAILURE() << sent.message();
 }
 
 bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {

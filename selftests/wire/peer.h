@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// The scripted peer: one QP played by hand, packet by packet.
+// The scripted peer: one QP played by hand, packet by packet.
 #pragma once
-
-#include <net/packet_socket.h>
-#include <roce/packet.h>
-#include <roce/pcap.h>
 
 #include <chrono>
 #include <deque>
@@ -14,55 +9,59 @@
 #include <string>
 #include <vector>
 
+#include <net/packet_socket.h>
+#include <roce/packet.h>
+#include <roce/pcap.h>
+
 #include "conformance.h"
 #include "wire.h"
 
 namespace wire {
 
-/// What the kernel stamps packets with.
+// What the kernel stamps packets with.
 using Clock = std::chrono::system_clock;
 
-/// How long Expect() waits for what should come at once.
+// How long Expect() waits for what should come at once.
 inline constexpr std::chrono::milliseconds kSoon{2000};
-/// How long ExpectNothing() listens.
+// How long ExpectNothing() listens.
 inline constexpr std::chrono::milliseconds kAWhile{30};
 
 class Peer {
  public:
-  /// Opens the wire. Fails the running test (and returns nullptr) if it cannot.
+  // Opens the wire. Fails the running test (and returns nullptr) if it cannot.
   static std::unique_ptr<Peer> Create(net::IpVersion version);
 
-  /// From now on packets without a destination go to @p qpn, and what comes
-  /// from there is held to the rules for this path MTU.
+  // From now on packets without a destination go to `qpn`, and what comes
+  // from there is held to the rules for this path MTU.
   void Connect(uint32_t qpn, uint32_t mtu, uint32_t first_psn);
 
-  /// The QPN that the device under test must send to. A new one for each Peer,
-  /// so that stragglers of an earlier test go unheard.
+  // The QPN that the device under test must send to. A new one for each Peer,
+  // so that stragglers of an earlier test go unheard.
   uint32_t qpn() const { return qpn_; }
   net::IpVersion version() const { return version_; }
 
-  /// Fills in destination QPN (if 0), addresses and ICRC, and sends.
+  // Fills in destination QPN (if 0), addresses and ICRC, and sends.
   void Send(roce::Packet packet);
-  /// An envelope with the right addresses, to be spoilt and sent by SendDatagram().
+  // An envelope with the right addresses, to be spoilt and sent by SendDatagram().
   net::Datagram Envelope() const;
   net::Datagram Seal(roce::Packet packet) const;
   void SendDatagram(const net::Datagram& datagram);
   void SendFrame(std::span<const uint8_t> frame);
 
-  /// The next packet to qpn(); checked against the rules.
+  // The next packet to qpn(); checked against the rules.
   std::optional<roce::Packet> Receive(std::chrono::microseconds timeout);
-  /// As Receive(), but it is a test failure if none comes; then the opcode is 0xff.
+  // As Receive(), but it is a test failure if none comes; then the opcode is 0xff.
   roce::Packet Expect(std::chrono::microseconds timeout = kSoon);
-  /// It is a test failure if a packet comes.
+  // It is a test failure if a packet comes.
   void ExpectNothing(std::chrono::microseconds duration = kAWhile);
-  /// Everything that comes until it has been quiet for @p quiet.
+  // Everything that comes until it has been quiet for `quiet`.
   std::vector<roce::Packet> Drain(std::chrono::microseconds quiet = kAWhile);
 
-  /// Envelope and arrival of the packet that Receive() returned last.
+  // Envelope and arrival of the packet that Receive() returned last.
   const net::ParsedDatagram& last() const { return last_; }
   Clock::time_point last_arrival() const { return last_arrival_; }
 
-  /// The rules are off: for tests that receive from several QPs.
+  // The rules are off: for tests that receive from several QPs.
   void IgnoreRules() { rules_.reset(); }
 
  private:

@@ -11,7 +11,7 @@ constexpr uint32_t kRemoteKey = 0x5555;
 
 class RcRead : public WireTest {
  protected:
-  /// Posts a READ of @p length bytes to kPlace.
+  // Posts a READ of `length` bytes to kPlace.
   void PostRead(uint64_t id, uint32_t length, size_t place = kPlace) {
     ep().PostSend({.opcode = IBV_WR_RDMA_READ,
                    .id = id,
@@ -20,7 +20,7 @@ class RcRead : public WireTest {
                    .remote_va = kRemoteVa,
                    .rkey = kRemoteKey});
   }
-  /// The next packet asks for [skip, length) of the READ that began at @p psn.
+  // The next packet asks for [skip, length) of the READ that began at `psn`.
   void ExpectReadRequest(uint32_t psn, uint32_t length, uint32_t skip = 0) {
     const Packet request = peer().Expect();
     EXPECT_THAT(request, IsRequest(Operation::kReadRequest, psn));
@@ -29,7 +29,7 @@ class RcRead : public WireTest {
     EXPECT_EQ(request.reth->rkey, kRemoteKey);
     EXPECT_EQ(request.reth->length, length - skip);
   }
-  /// The peer READs, and every response packet is as it should be.
+  // The peer READs, and every response packet is as it should be.
   void ReadAndCheck(uint32_t psn, uint32_t msn, size_t offset, uint32_t length) {
     peer().Send(ReadRequest(psn, Reth(offset, length)));
     const auto expected = ReadResponses(psn, ep().Copy(offset, length), mtu(), msn);
@@ -121,6 +121,42 @@ TEST_P(RcRead, RequesterKeepsToMaxRdAtomic) {
   Send(ReadResponses(DevPsn(3), Bytes(8, 4), mtu(), 4));
   for (uint64_t id = 0; id < 4; ++id) ExpectSent(id, IBV_WC_RDMA_READ);
   for (uint8_t i = 0; i < 4; ++i) EXPECT_EQ(ep().Copy(kPlace + 8u * i, 8), Bytes(8, i + 1));
+}
+
+// Where one READ may be outstanding it asks for a window at once, else each piece would
+// wait for the answer to the one before.
+TEST_P(RcRead, OnlyReadAsksForAWindow) {
+  Start({.max_rd_atomic = 1});
+  const uint32_t length = 200 * mtu();
+  PostRead(1, length);
+  ExpectReadRequest(DevPsn(0), length);
+  const Bytes data = Pattern(length);
+  Send(ReadResponses(DevPsn(0), data, mtu(), 1));
+  ExpectSent(1, IBV_WC_RDMA_READ);
+  EXPECT_EQ(ep().Copy(kPlace, length), data);
+}
+
+// After silence the next READ asks for few packets at once, and its end stays where it is
+// when it is asked again.
+TEST_P(RcRead, AfterSilenceAReadAsksForLittle) {
+  Start({.timeout = 13});
+  PostRead(1, 8);
+  ExpectReadRequest(DevPsn(0), 8);
+  ExpectReadRequest(DevPsn(0), 8);  // after the timeout
+  Send(ReadResponses(DevPsn(0), Bytes(8, 1), mtu(), 1));
+  ExpectSent(1, IBV_WC_RDMA_READ);
+  peer().Drain(std::chrono::milliseconds(1));
+  PostRead(2, 64 * mtu());
+  const Packet first = peer().Expect();
+  ASSERT_THAT(first, IsRequest(Operation::kReadRequest, DevPsn(1)));
+  EXPECT_LE(first.reth->length, 16 * mtu());
+  peer().Send(ReadResponse(Operation::kReadResponseFirst, DevPsn(1), Bytes(mtu(), 1), 2));
+  Packet again;
+  do {
+    again = peer().Expect();
+    ASSERT_EQ(again.info().operation, Operation::kReadRequest);
+  } while (again.bth.psn != DevPsn(2));
+  EXPECT_EQ(again.reth->va + again.reth->length, first.reth->va + first.reth->length);
 }
 
 TEST_P(RcRead, FenceHoldsBackUntilTheReadIsAnswered) {
@@ -239,6 +275,46 @@ TEST_P(RcRead, ResponseOfWrongLengthFailsTheRead) {
   EXPECT_TRUE(wc.status == IBV_WC_BAD_RESP_ERR || wc.status == IBV_WC_LOC_LEN_ERR)
       << ibv_wc_status_str(wc.status);
   EXPECT_EQ(ep().Copy(kPlace + 16, 8), Bytes(8, 0xee));
+}
+
+// The AETH of data says ACK; whatever else it says, the peer did not mean it as an answer.
+TEST_P(RcRead, ResponseThatIsANakFailsTheRead) {
+  for (const uint8_t syndrome : {roce::kNakRemoteAccess, roce::kNakSequence, roce::RnrNak(1)}) {
+    SCOPED_TRACE(roce::SyndromeName(syndrome));
+    Restart();
+    PostRead(1, 16);
+    ExpectReadRequest(DevPsn(0), 16);
+    Packet response = ReadResponse(Operation::kReadResponseOnly, DevPsn(0), Bytes(16, 1), 1);
+    response.aeth->syndrome = syndrome;
+    peer().Send(response);
+    ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
+  }
+}
+
+TEST_P(RcRead, LastResponseThatIsANakFailsTheRead) {
+  Start();
+  PostRead(1, 3 * mtu());
+  ExpectReadRequest(DevPsn(0), 3 * mtu());
+  auto responses = ReadResponses(DevPsn(0), Bytes(3 * mtu(), 1), mtu(), 1);
+  responses[2].aeth->syndrome = roce::kNakRemoteOperational;
+  Send(responses);
+  ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
+}
+
+TEST_P(RcRead, AtomicAnswerThatIsANakFailsTheAtomic) {
+  Start();
+  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                 .id = 1,
+                 .offset = kPlace,
+                 .length = 8,
+                 .remote_va = 0x1000,
+                 .rkey = kRemoteKey,
+                 .compare_add = 1});
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(0)));
+  Packet answer = AtomicAck(DevPsn(0), 7, 1);
+  answer.aeth->syndrome = roce::kNakRemoteAccess;
+  peer().Send(answer);
+  ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
 }
 
 TEST_P(RcRead, ResponseWithTheWrongOpcodeFailsTheRead) {

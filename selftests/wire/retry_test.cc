@@ -5,18 +5,28 @@
 namespace wire {
 namespace {
 
-/// The timeout that a QP attribute stands for.
+// The timeout that a QP attribute stands for.
 std::chrono::nanoseconds LocalAckTimeout(uint8_t code) {
   return std::chrono::nanoseconds(int64_t{4096} << code);
 }
 
 class RcRetry : public WireTest {
  protected:
-  /// Reads transmissions of DevPsn() until a completion comes; counts them.
+  // The next packet; none once the QP is in error and the wire was quiet for a while.
+  std::optional<Packet> NextTransmission() {
+    const auto deadline = Clock::now() + Wire::Get().Patience(kSoon);
+    for (;;) {
+      const bool over = ep().State() == IBV_QPS_ERR || Clock::now() > deadline;
+      if (auto packet = peer().Receive(Wire::Get().Patience(kAWhile))) return packet;
+      if (over) return std::nullopt;
+    }
+  }
+
+  // Reads transmissions of DevPsn() until there are no more; counts them.
   int CountTransmissions(std::chrono::nanoseconds at_least_apart) {
     int count = 0;
     Clock::time_point previous;
-    while (const auto packet = peer().Receive(Wire::Get().Patience(kSoon))) {
+    while (const auto packet = NextTransmission()) {
       EXPECT_THAT(*packet, IsRequest(Operation::kSendOnly, DevPsn()));
       EXPECT_GE(peer().last_arrival() - previous, count == 0 ? at_least_apart * 0 : at_least_apart);
       previous = peer().last_arrival();
@@ -130,6 +140,62 @@ TEST_P(RcRetry, LateAckOfAResentRequestCompletesItOnce) {
   ExpectSent(1, IBV_WC_SEND);
   ep().ExpectNoCompletion();
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);
+}
+
+// The last packet before one that cannot be sent asked for no ACK, since its successor
+// would: it has to ask after all.
+TEST_P(RcRetry, RequestBeforeABadOneIsAcknowledged) {
+  Start({.timeout = 0, .retry_cnt = 0});
+  ibv_sge sge[2] = {{ep().Va(), 8, ep().lkey()}, {ep().Va(), 8, ep().lkey() ^ 0x5a5a5a00}};
+  ibv_send_wr wr[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    wr[i].wr_id = static_cast<uint64_t>(i) + 1;
+    wr[i].sg_list = &sge[i];
+    wr[i].num_sge = 1;
+    wr[i].opcode = IBV_WR_SEND;
+  }
+  wr[0].next = &wr[1];
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(ep().qp(), wr, &bad), 0);
+  Packet packet;
+  do {
+    packet = peer().Expect();
+    ASSERT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(0)));
+  } while (!packet.bth.ack_req);
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(1, IBV_WC_SEND);
+  ExpectSendFails(2, IBV_WC_LOC_PROT_ERR);
+}
+
+// Posts do not wait for answers while the window is open, however long those take.
+TEST_P(RcRetry, PostsLeaveWhileTheWindowIsOpen) {
+  constexpr int kPosts = 60;
+  Start({.timeout = 0});
+  for (int i = 0; i < kPosts; ++i) {
+    ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
+                   .id = static_cast<uint64_t>(i),
+                   .length = 8,
+                   .remote_va = 0x7000,
+                   .rkey = 7});
+    ASSERT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  }
+  peer().Send(Ack(DevPsn(kPosts - 1), kPosts));
+  for (int i = 0; i < kPosts; ++i) ExpectSent(static_cast<uint64_t>(i), IBV_WC_RDMA_WRITE);
+}
+
+// What a NAK has sent again has the whole timeout to be answered.
+TEST_P(RcRetry, LateSequenceNakRestartsTheClock) {
+  Start({.timeout = 16, .retry_cnt = 0});
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+      LocalAckTimeout(ep().options().timeout));
+  for (uint64_t id = 1; id <= 2; ++id) ep().PostSend({.id = id, .length = 8});
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  peer().ExpectNothing(timeout * 6 / 10);
+  peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  peer().ExpectNothing(timeout * 6 / 10);
+  peer().Send(Ack(DevPsn(1), 2));
+  for (uint64_t id = 1; id <= 2; ++id) ExpectSent(id, IBV_WC_SEND);
 }
 
 // After a loss the responder may have kept what came behind it: its ACK may

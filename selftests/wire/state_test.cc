@@ -66,6 +66,24 @@ TEST_P(RcState, DrainedSendQueueSendsNothingButResponds) {
   ExpectSent(2, IBV_WC_SEND);
 }
 
+TEST_P(RcState, LeavingSqdEndsTheDraining) {
+  Start({.timeout = 0});
+  const auto draining = [this] {
+    ibv_qp_attr attr = {};
+    ibv_qp_init_attr init = {};
+    EXPECT_EQ(ibv_query_qp(ep().qp(), &attr, IBV_QP_STATE, &init), 0);
+    return attr.sq_draining != 0;
+  };
+  ep().PostSend({.id = 1, .length = 8});
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
+  Modify(IBV_QPS_SQD);
+  EXPECT_TRUE(draining());
+  Modify(IBV_QPS_RTS);
+  EXPECT_FALSE(draining());
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(1, IBV_WC_SEND);
+}
+
 // A responder may answer only packets that ask for it; so the requester must
 // ask often enough to fill no window for ever.
 TEST_P(RcState, LongMessageAsksForAcksOnItsWay) {

@@ -21,8 +21,8 @@ class RcTrain : public WireTest {
  private:
   static void Offload(const char* gso) {
     const std::string& dev = Wire::Get().config().netdev;
-    ASSERT_TRUE(net::Run({"ethtool", "-K", dev, "gso", gso, "tx-gso-list", "off",
-                          "tx-udp-segmentation", "off"}));
+    ASSERT_TRUE(net::Run(
+        {"ethtool", "-K", dev, "gso", gso, "tx-gso-list", "off", "tx-udp-segmentation", "off"}));
   }
 };
 SRN_BOTH_IP_VERSIONS(RcTrain);

@@ -2,6 +2,7 @@
 // Unreliable datagram: Q_Key, GRH in the receive buffer, address vectors.
 // IBTA vol. 1, 9.8.3 and annex A17.4.
 #include <arpa/inet.h>
+
 #include <roce/udp_port.h>
 
 #include "counters.h"
@@ -26,9 +27,11 @@ class Ud : public WireTest {
     const ibv_wc wc = ExpectReceived(id, kGrh + static_cast<uint32_t>(data.size()));
     EXPECT_EQ(wc.src_qp, peer().qpn());
     EXPECT_EQ(wc.wc_flags & IBV_WC_GRH, unsigned{IBV_WC_GRH});
+    // Where UCX looks for the IP version.
+    EXPECT_EQ(wc.sl, GetParam() == net::IpVersion::kV4 ? 8 | 2 : 8 | 1);
     EXPECT_EQ(ep().Copy(kPlace + kGrh, data.size()), data);
   }
-  /// A lawful datagram still arrives.
+  // A lawful datagram still arrives.
   void ExpectStillWorks(uint64_t id) {
     ep().PostRecv(id, kPlace, 8192);
     peer().Send(Datagram(Pattern(33)));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "wire.h"
 
-#include <net/command.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include <net/command.h>
 
 namespace wire {
 namespace {
@@ -25,11 +25,11 @@ net::IpAddress Address(net::IpVersion version, const char* last) {
   return *net::IpAddress::Parse(std::string(prefix) + last);
 }
 
-net::Status SetUpNetdev(const Config& config) {
+result::Status SetUpNetdev(const Config& config) {
   const Wire& wire = Wire::Get();
   for (const net::IpVersion version : {net::IpVersion::kV4, net::IpVersion::kV6}) {
     const int prefix = version == net::IpVersion::kV4 ? 24 : 64;
-    net::Status status = net::AddAddress(config.netdev, wire.local(version), prefix);
+    result::Status status = net::AddAddress(config.netdev, wire.local(version), prefix);
     if (!status) return status;
     status = net::AddNeighbour(config.netdev, wire.peer(version), wire.peer_mac());
     if (!status) return status;
@@ -61,16 +61,16 @@ Config Config::FromEnvironment() {
   return config;
 }
 
-net::Result<std::unique_ptr<Topology>> Topology::Create(const Config& config) {
+result::Result<std::unique_ptr<Topology>> Topology::Create(const Config& config) {
   auto veth = net::VethPair::Create(config.netdev, config.peer_dev, kNetdevMtu);
-  if (!veth) return veth.error();
-  net::Status status = SetUpNetdev(config);
-  if (!status) return status.error();
+  if (!veth) return veth.failure();
+  result::Status status = SetUpNetdev(config);
+  if (!status) return status.failure();
   TurnOffloadsOff(config.netdev);
   TurnOffloadsOff(config.peer_dev);
   status = net::Run(
       {"rdma", "link", "add", config.device, "type", config.type, "netdev", config.netdev});
-  if (!status) return status.error();
+  if (!status) return status.failure();
   return std::unique_ptr<Topology>(new Topology(std::move(veth).value(), config.device));
 }
 
@@ -81,28 +81,28 @@ Wire& Wire::Get() {
   return wire;
 }
 
-net::Status Wire::Open(const Config& config) {
+result::Status Wire::Open(const Config& config) {
   config_ = config;
-  net::Result<net::MacAddress> mac = net::GetMac(config.netdev);
-  if (!mac) return mac.error();
+  result::Result<net::MacAddress> mac = net::GetMac(config.netdev);
+  if (!mac) return mac.failure();
   local_mac_ = mac.value();
   ibv_device** list = ibv_get_device_list(nullptr);
-  if (list == nullptr) return net::ErrnoError("ibv_get_device_list");
+  if (list == nullptr) return result::FromErrno("ibv_get_device_list");
   for (ibv_device** entry = list; *entry != nullptr; ++entry) {
     if (config.device == ibv_get_device_name(*entry)) context_ = ibv_open_device(*entry);
   }
   ibv_free_device_list(list);
-  if (context_ == nullptr) return net::Error{ENODEV, "cannot open RDMA device " + config.device};
+  if (context_ == nullptr) return result::Error{ENODEV, "cannot open RDMA device " + config.device};
   return WaitForGids();
 }
 
 // The core adds GIDs from a work item, some time after the address appeared.
-net::Status Wire::WaitForGids() const {
+result::Status Wire::WaitForGids() const {
   for (int tries = 0; tries < 500; ++tries) {
-    if (GidIndex(net::IpVersion::kV4) && GidIndex(net::IpVersion::kV6)) return net::Ok();
+    if (GidIndex(net::IpVersion::kV4) && GidIndex(net::IpVersion::kV6)) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return net::Error{ENOENT, "no RoCEv2 GIDs for 10.79.0.1 and fd79::1 on " + config_.device};
+  return result::Error{ENOENT, "no RoCEv2 GIDs for 10.79.0.1 and fd79::1 on " + config_.device};
 }
 
 void Wire::Close() {

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// The stage: a veth pair with the device under test on one end and nothing
-/// but this program on the other.
-///
-///      device under test          this program (Peer)
-///            srn0                    AF_PACKET
-///             |                          |
-///            v0 ======== veth ========= v1     no IP address, no kernel
-///     10.79.0.1, fd79::1                       socket that could answer
-///
-/// The peer's addresses (10.79.0.2, fd79::2) exist only as permanent
-/// neighbour entries on v0.
+// The stage: a veth pair with the device under test on one end and nothing
+// but this program on the other.
+//
+//      device under test          this program (Peer)
+//            srn0                    AF_PACKET
+//             |                          |
+//            v0 ======== veth ========= v1     no IP address, no kernel
+//     10.79.0.1, fd79::1                       socket that could answer
+//
+// The peer's addresses (10.79.0.2, fd79::2) exist only as permanent
+// neighbour entries on v0.
 #pragma once
 
 #include <infiniband/verbs.h>
-#include <net/address.h>
-#include <net/link.h>
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include <net/address.h>
+#include <net/link.h>
+
 namespace wire {
 
-/// Names from the environment; the defaults are what `--topology` creates.
+// Names from the environment; the defaults are what `--topology` creates.
 struct Config {
-  std::string device = "srn0";  ///< SRN_DEV
-  std::string type = "srn";     ///< SRN_TYPE: link type that --topology adds
-  std::string netdev = "v0";    ///< SRN_NETDEV
-  std::string peer_dev = "v1";  ///< SRN_PEER_NETDEV
-  std::string pcap_dir;         ///< SRN_WIRE_PCAP: a pcap file per test goes there
-  double time_scale = 1;        ///< SRN_TIME_SCALE: patience on slow machines
-  int fuzz_packets = 20000;     ///< SRN_WIRE_FUZZ
-  bool lax = false;             ///< SRN_WIRE_LAX: accept what other devices do (MigReq 0, IPv4 id)
+  std::string device = "srn0";  // SRN_DEV
+  std::string type = "srn";     // SRN_TYPE: link type that --topology adds
+  std::string netdev = "v0";    // SRN_NETDEV
+  std::string peer_dev = "v1";  // SRN_PEER_NETDEV
+  std::string pcap_dir;         // SRN_WIRE_PCAP: a pcap file per test goes there
+  double time_scale = 1;        // SRN_TIME_SCALE: patience on slow machines
+  int fuzz_packets = 20000;     // SRN_WIRE_FUZZ
+  bool lax = false;             // SRN_WIRE_LAX: accept what other devices do (MigReq 0, IPv4 id)
 
   static Config FromEnvironment();
 };
 
-/// Owns the veth pair and the RDMA link.
+// Owns the veth pair and the RDMA link.
 class Topology {
  public:
-  static net::Result<std::unique_ptr<Topology>> Create(const Config& config);
+  static result::Result<std::unique_ptr<Topology>> Create(const Config& config);
   ~Topology();
 
  private:
@@ -51,11 +51,11 @@ class Topology {
   std::string device_;
 };
 
-/// What every test needs to know about the stage. One per process.
+// What every test needs to know about the stage. One per process.
 class Wire {
  public:
   static Wire& Get();
-  net::Status Open(const Config& config);
+  result::Status Open(const Config& config);
   void Close();
 
   const Config& config() const { return config_; }
@@ -64,14 +64,14 @@ class Wire {
   net::MacAddress peer_mac() const { return *net::MacAddress::Parse("02:00:00:79:00:02"); }
   net::IpAddress local(net::IpVersion version) const;
   net::IpAddress peer(net::IpVersion version) const;
-  /// Index of the RoCEv2 GID that stands for local(version).
+  // Index of the RoCEv2 GID that stands for local(version).
   std::optional<uint8_t> GidIndex(net::IpVersion version) const;
 
-  /// @p base stretched to this machine's speed.
+  // `base` stretched to this machine's speed.
   std::chrono::microseconds Patience(std::chrono::microseconds base) const;
 
  private:
-  net::Status WaitForGids() const;
+  result::Status WaitForGids() const;
 
   Config config_;
   ibv_context* context_ = nullptr;

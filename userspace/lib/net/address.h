@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// MAC and IP addresses as bytes in wire order.
+// MAC and IP addresses as bytes in wire order.
 #pragma once
 
 #include <array>
@@ -21,8 +20,8 @@ struct MacAddress {
   bool operator==(const MacAddress&) const = default;
 };
 
-/// An IPv4 or IPv6 address. IPv4 is kept mapped (::ffff:a.b.c.d), which is
-/// also how RoCEv2 writes it into a GID.
+// An IPv4 or IPv6 address. IPv4 is kept mapped (::ffff:a.b.c.d), which is
+// also how RoCEv2 writes it into a GID.
 class IpAddress {
  public:
   IpAddress() = default;
@@ -31,9 +30,9 @@ class IpAddress {
   static IpAddress FromV6(const uint8_t* sixteen_bytes);
 
   IpVersion version() const;
-  /// The 16 bytes of the GID that stands for this address.
+  // The 16 bytes of the GID that stands for this address.
   const std::array<uint8_t, 16>& gid() const { return bytes_; }
-  /// The 4 or 16 bytes that an IP header carries.
+  // The 4 or 16 bytes that an IP header carries.
   const uint8_t* wire() const;
   std::string ToString() const;
   bool operator==(const IpAddress&) const = default;

@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "fd.h"
 
 extern char** environ;
@@ -44,22 +42,23 @@ int Spawn(const std::vector<std::string>& argv, int err_fd, pid_t& pid) {
 
 }  // namespace
 
-Status Run(const std::vector<std::string>& argv) {
+result::Status Run(const std::vector<std::string>& argv) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return result::FromErrno("pipe");
   UniqueFd read_end(ends[0]);
   pid_t pid = -1;
   {
     UniqueFd write_end(ends[1]);
     const int err = Spawn(argv, write_end.get(), pid);
-    if (err != 0) return Error{err, Join(argv) + ": " + std::strerror(err)};
+    if (err != 0) return result::Error{err, Join(argv)};
   }
   const std::string complaint = ReadAll(read_end.get());
   int status = 0;
-  if (::waitpid(pid, &status, 0) != pid) return ErrnoError("waitpid");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Ok();
-  return Error{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-               Join(argv) + ": " + complaint};
+  if (::waitpid(pid, &status, 0) != pid) return result::FromErrno("waitpid");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result::Error{code, Join(argv),
+                       complaint.empty() ? "status " + std::to_string(code) : complaint};
 }
 
 }  // namespace net

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// A file descriptor with one owner.
+// A file descriptor with one owner.
 #pragma once
 
 #include <unistd.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Interfaces: veth pairs, addresses, routes, neighbours. All by iproute2.
+// Interfaces: veth pairs, addresses, routes, neighbours. All by iproute2.
 #pragma once
 
 #include <string>
 
+#include <result/result.h>
+
 #include "address.h"
-#include "result.h"
 
 namespace net {
 
-/// Owns a veth pair: deletes it when it goes (either end takes the other along).
+// Owns a veth pair: deletes it when it goes (either end takes the other along).
 class VethPair {
  public:
-  /// Creates the pair in the current namespace, both ends up, with @p mtu.
-  static Result<VethPair> Create(const std::string& a, const std::string& b, int mtu);
+  // Creates the pair in the current namespace, both ends up, with `mtu`.
+  static result::Result<VethPair> Create(const std::string& a, const std::string& b, int mtu);
   VethPair(VethPair&& other) noexcept
       : a_(std::exchange(other.a_, {})), b_(std::exchange(other.b_, {})) {}
   VethPair& operator=(VethPair&& other) noexcept {
@@ -32,19 +32,20 @@ class VethPair {
   std::string a_, b_;
 };
 
-Status MoveToNetns(const std::string& dev, const std::string& netns);
-Status SetUp(const std::string& dev, bool up);
-Status SetMtu(const std::string& dev, int mtu);
-Status SetMac(const std::string& dev, const MacAddress& mac);
-/// Adds address/prefix; IPv6 without duplicate address detection.
-Status AddAddress(const std::string& dev, const IpAddress& address, int prefix);
-Status AddRoute(const std::string& prefix, const std::string& dev);
-/// A permanent neighbour entry: nobody needs to answer ARP or ND.
-Status AddNeighbour(const std::string& dev, const IpAddress& address, const MacAddress& mac);
-/// Writes /proc/sys/net/<family>/conf/<dev>/<key>.
-Status SetConf(IpVersion family, const std::string& dev, const std::string& key,
-               const std::string& value);
-Result<MacAddress> GetMac(const std::string& dev);
-Result<int> GetIndex(const std::string& dev);
+result::Status MoveToNetns(const std::string& dev, const std::string& netns);
+result::Status SetUp(const std::string& dev, bool up);
+result::Status SetMtu(const std::string& dev, int mtu);
+result::Status SetMac(const std::string& dev, const MacAddress& mac);
+// Adds address/prefix; IPv6 without duplicate address detection.
+result::Status AddAddress(const std::string& dev, const IpAddress& address, int prefix);
+result::Status AddRoute(const std::string& prefix, const std::string& dev);
+// A permanent neighbour entry: nobody needs to answer ARP or ND.
+result::Status AddNeighbour(const std::string& dev, const IpAddress& address,
+                            const MacAddress& mac);
+// Writes /proc/sys/net/<family>/conf/<dev>/<key>.
+result::Status SetConf(IpVersion family, const std::string& dev, const std::string& key,
+                       const std::string& value);
+result::Result<MacAddress> GetMac(const std::string& dev);
+result::Result<int> GetIndex(const std::string& dev);
 
 }  // namespace net

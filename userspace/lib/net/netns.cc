@@ -10,13 +10,13 @@
 
 namespace net {
 
-Result<Netns> Netns::Create(const std::string& name) {
-  Status made = Run({"ip", "netns", "add", name});
-  if (!made) return made.error();
+result::Result<Netns> Netns::Create(const std::string& name) {
+  result::Status made = Run({"ip", "netns", "add", name});
+  if (!made) return made.failure();
   Netns ns(name);
   // lo is down in a fresh namespace; what binds to local addresses needs it up.
-  Status up = Run({"ip", "-n", name, "link", "set", "lo", "up"});
-  if (!up) return up.error();
+  result::Status up = Run({"ip", "-n", name, "link", "set", "lo", "up"});
+  if (!up) return up.failure();
   return ns;
 }
 
@@ -24,12 +24,12 @@ Netns::~Netns() {
   if (!name_.empty()) (void)Run({"ip", "netns", "del", name_});
 }
 
-Result<NetnsScope> NetnsScope::Enter(const std::string& name) {
+result::Result<NetnsScope> NetnsScope::Enter(const std::string& name) {
   UniqueFd home(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
-  if (!home) return ErrnoError("open own netns");
+  if (!home) return result::FromErrno("open own netns");
   UniqueFd target(::open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!target) return ErrnoError("open netns " + name);
-  if (::setns(target.get(), CLONE_NEWNET) != 0) return ErrnoError("setns " + name);
+  if (!target) return result::FromErrno("open netns " + name);
+  if (::setns(target.get(), CLONE_NEWNET) != 0) return result::FromErrno("setns " + name);
   return NetnsScope(std::move(home));
 }
 

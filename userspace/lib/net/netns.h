@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Named network namespaces, as `ip netns` keeps them.
+// Named network namespaces, as `ip netns` keeps them.
 #pragma once
 
 #include <string>
 
+#include <result/result.h>
+
 #include "fd.h"
-#include "result.h"
 
 namespace net {
 
-/// Owns a named network namespace: deletes it when it goes.
+// Owns a named network namespace: deletes it when it goes.
 class Netns {
  public:
-  static Result<Netns> Create(const std::string& name);
+  static result::Result<Netns> Create(const std::string& name);
   Netns(Netns&& other) noexcept : name_(std::exchange(other.name_, {})) {}
   Netns& operator=(Netns&& other) noexcept {
     std::swap(name_, other.name_);
@@ -28,10 +28,10 @@ class Netns {
   std::string name_;
 };
 
-/// The calling thread is in the namespace as long as this object lives.
+// The calling thread is in the namespace as long as this object lives.
 class NetnsScope {
  public:
-  static Result<NetnsScope> Enter(const std::string& name);
+  static result::Result<NetnsScope> Enter(const std::string& name);
   NetnsScope(NetnsScope&&) noexcept = default;
   NetnsScope& operator=(NetnsScope&&) = delete;
   ~NetnsScope();

@@ -47,24 +47,24 @@ std::array<sock_filter, 16> UdpPortFilter(uint16_t port) {
   }};
 }
 
-Status Configure(int fd, uint16_t udp_dport, int ifindex) {
+result::Status Configure(int fd, uint16_t udp_dport, int ifindex) {
   auto filter = UdpPortFilter(udp_dport);
   const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
   if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0)
-    return ErrnoError("SO_ATTACH_FILTER");
+    return result::FromErrno("SO_ATTACH_FILTER");
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kQueueBytes, sizeof(kQueueBytes)) != 0)
-    return ErrnoError("SO_RCVBUFFORCE");
+    return result::FromErrno("SO_RCVBUFFORCE");
   const int yes = 1;
   if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof(yes)) != 0)
-    return ErrnoError("PACKET_IGNORE_OUTGOING");
+    return result::FromErrno("PACKET_IGNORE_OUTGOING");
   if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) != 0)
-    return ErrnoError("SO_TIMESTAMPNS");
+    return result::FromErrno("SO_TIMESTAMPNS");
   packet_mreq promiscuous = {};
   promiscuous.mr_ifindex = ifindex;
   promiscuous.mr_type = PACKET_MR_PROMISC;
   if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)) != 0)
-    return ErrnoError("PACKET_ADD_MEMBERSHIP");
-  return Ok();
+    return result::FromErrno("PACKET_ADD_MEMBERSHIP");
+  return {};
 }
 
 using Time = std::chrono::system_clock::time_point;
@@ -81,27 +81,27 @@ Time StampOf(msghdr& message, Time fallback) {
 
 }  // namespace
 
-Result<PacketSocket> PacketSocket::Open(const std::string& dev, uint16_t udp_dport) {
-  Result<int> index = GetIndex(dev);
-  if (!index) return index.error();
+result::Result<PacketSocket> PacketSocket::Open(const std::string& dev, uint16_t udp_dport) {
+  result::Result<int> index = GetIndex(dev);
+  if (!index) return index.failure();
   // Protocol 0 first: nothing may arrive before the filter is in place.
   UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
-  if (!fd) return ErrnoError("socket AF_PACKET");
-  Status configured = Configure(fd.get(), udp_dport, index.value());
-  if (!configured) return configured.error();
+  if (!fd) return result::FromErrno("socket AF_PACKET");
+  result::Status configured = Configure(fd.get(), udp_dport, index.value());
+  if (!configured) return configured.failure();
   sockaddr_ll address = {};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
   address.sll_ifindex = index.value();
   if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
-    return ErrnoError("bind AF_PACKET to " + dev);
+    return result::FromErrno("bind AF_PACKET to " + dev);
   return PacketSocket(std::move(fd));
 }
 
-Status PacketSocket::Send(std::span<const uint8_t> frame) {
+result::Status PacketSocket::Send(std::span<const uint8_t> frame) {
   const ssize_t sent = ::send(fd_.get(), frame.data(), frame.size(), 0);
-  if (sent != static_cast<ssize_t>(frame.size())) return ErrnoError("send frame");
-  return Ok();
+  if (sent != static_cast<ssize_t>(frame.size())) return result::FromErrno("send frame");
+  return {};
 }
 
 std::optional<PacketSocket::Frame> PacketSocket::Receive(std::chrono::microseconds timeout) {

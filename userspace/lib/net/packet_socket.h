@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Whole Ethernet frames to and from one interface.
+// Whole Ethernet frames to and from one interface.
 #pragma once
 
 #include <chrono>
@@ -9,29 +8,30 @@
 #include <span>
 #include <string>
 
+#include <result/result.h>
+
 #include "datagram.h"
 #include "fd.h"
-#include "result.h"
 
 namespace net {
 
-/// An AF_PACKET socket bound to an interface. It receives the unfragmented UDP
-/// datagrams to one port, IPv4 without options or IPv6 without extension
-/// headers; never what was sent from this host through the interface.
+// An AF_PACKET socket bound to an interface. It receives the unfragmented UDP
+// datagrams to one port, IPv4 without options or IPv6 without extension
+// headers; never what was sent from this host through the interface.
 class PacketSocket {
  public:
-  static Result<PacketSocket> Open(const std::string& dev, uint16_t udp_dport);
+  static result::Result<PacketSocket> Open(const std::string& dev, uint16_t udp_dport);
 
   struct Frame {
     Bytes bytes;
-    /// When the kernel received it, not when this program came to read it.
+    // When the kernel received it, not when this program came to read it.
     std::chrono::system_clock::time_point arrival;
   };
 
-  Status Send(std::span<const uint8_t> frame);
-  /// The next frame, or nullopt when @p timeout has passed without one.
+  result::Status Send(std::span<const uint8_t> frame);
+  // The next frame, or nullopt when `timeout` has passed without one.
   std::optional<Frame> Receive(std::chrono::microseconds timeout);
-  /// Frames that the kernel dropped because this socket's queue was full, since the last call.
+  // Frames that the kernel dropped because this socket's queue was full, since the last call.
   uint32_t Dropped();
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Ethernet, IP and UDP of lib/net, tested here because the ICRC stands on them.
 #include <gtest/gtest.h>
+
 #include <net/address.h>
 #include <net/datagram.h>
 

@@ -3,11 +3,12 @@
 // module cannot agree on a mistake.
 #include "icrc.h"
 
+#include <string_view>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <net/datagram.h>
 
-#include <string_view>
+#include <net/datagram.h>
 
 #include "packet.h"
 

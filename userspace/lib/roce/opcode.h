@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// What each BTH opcode means: IBTA volume 1, section 9.2 and annexes A14
-/// (XRC), A17 (RoCEv2) and A19 (atomic write, flush).
+// What each BTH opcode means: IBTA volume 1, section 9.2 and annexes A14
+// (XRC), A17 (RoCEv2) and A19 (atomic write, flush).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace roce {
 
-/// The upper three bits of an opcode.
+// The upper three bits of an opcode.
 enum class Service : uint8_t { kRc = 0, kUc = 1, kRd = 2, kUd = 3, kCnp = 4, kXrc = 5 };
 
-/// The lower five bits of an opcode.
+// The lower five bits of an opcode.
 enum class Operation : uint8_t {
   kSendFirst = 0x00,
   kSendMiddle = 0x01,
@@ -47,7 +46,7 @@ constexpr uint8_t MakeOpcode(Service service, Operation operation) {
 
 inline constexpr uint8_t kOpcodeCnp = 0x81;
 
-/// Headers that may stand between BTH and payload, as bits, in wire order.
+// Headers that may stand between BTH and payload, as bits, in wire order.
 enum Header : uint16_t {
   kHasRdeth = 1 << 0,
   kHasXrceth = 1 << 1,
@@ -63,14 +62,14 @@ enum Header : uint16_t {
 
 enum class Position : uint8_t { kFirst, kMiddle, kLast, kOnly };
 
-/// How many payload bytes an opcode carries.
+// How many payload bytes an opcode carries.
 enum class PayloadRule : uint8_t {
-  kNone,     ///< none
-  kFull,     ///< exactly the path MTU
-  kSome,     ///< 1 to the path MTU
-  kAny,      ///< 0 to the path MTU
-  kEight,    ///< 8 (atomic write)
-  kSixteen,  ///< 16 reserved bytes (CNP)
+  kNone,     // none
+  kFull,     // exactly the path MTU
+  kSome,     // 1 to the path MTU
+  kAny,      // 0 to the path MTU
+  kEight,    // 8 (atomic write)
+  kSixteen,  // 16 reserved bytes (CNP)
 };
 
 struct OpcodeInfo {
@@ -83,19 +82,19 @@ struct OpcodeInfo {
   bool is_response = false;
 };
 
-/// Facts about @p opcode; .valid is false for reserved and unknown ones.
+// Facts about `opcode`; .valid is false for reserved and unknown ones.
 const OpcodeInfo& GetOpcode(uint8_t opcode);
 
-/// "RC SEND_ONLY", or the number for an unknown opcode.
+// "RC SEND_ONLY", or the number for an unknown opcode.
 std::string OpcodeName(uint8_t opcode);
 
-/// Bytes of one header.
+// Bytes of one header.
 size_t HeaderSize(Header header);
 
-/// Bytes of the BTH and all headers in @p headers.
+// Bytes of the BTH and all headers in `headers`.
 size_t HeadersSize(uint16_t headers);
 
-/// True if @p length payload bytes are lawful for the opcode at this path MTU.
+// True if `length` payload bytes are lawful for the opcode at this path MTU.
 bool PayloadFits(const OpcodeInfo& info, size_t length, size_t mtu);
 
 }  // namespace roce

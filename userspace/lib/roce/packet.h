@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// One RoCEv2 packet as a struct: BTH, the extension headers it has, payload.
-/// Encode() writes what the struct says, lawful or not; Decode() takes only
-/// what is lawful and names the first thing that is not.
+// One RoCEv2 packet as a struct: BTH, the extension headers it has, payload.
+// Encode() writes what the struct says, lawful or not; Decode() takes only
+// what is lawful and names the first thing that is not.
 #pragma once
-
-#include <net/datagram.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <net/datagram.h>
 
 #include "opcode.h"
 
@@ -27,7 +26,7 @@ struct Bth {
   uint8_t opcode = 0;
   bool solicited = false;
   bool mig_req = true;
-  std::optional<uint8_t> pad = std::nullopt;  ///< Encode(): nullopt pads the payload to four bytes
+  std::optional<uint8_t> pad = std::nullopt;  // Encode(): nullopt pads the payload to four bytes
   uint8_t tver = 0;
   uint16_t pkey = kDefaultPkey;
   bool fecn = false, becn = false;
@@ -49,8 +48,8 @@ struct Deth {
   uint32_t sqpn = 0;
 };
 struct Feth {
-  uint8_t selectivity = 0;  ///< 0 range, 1 whole region
-  uint8_t placement = 0;    ///< bit 0 global visibility, bit 1 persistence
+  uint8_t selectivity = 0;  // 0 range, 1 whole region
+  uint8_t placement = 0;    // bit 0 global visibility, bit 1 persistence
 };
 struct Reth {
   uint64_t va = 0;
@@ -77,41 +76,41 @@ struct Packet {
   std::optional<Reth> reth;
   std::optional<AtomicEth> atomic;
   std::optional<Aeth> aeth;
-  std::optional<uint64_t> atomic_ack;  ///< the value before the atomic
+  std::optional<uint64_t> atomic_ack;  // the value before the atomic
   std::optional<uint32_t> imm;
-  std::optional<uint32_t> invalidate_rkey;  ///< IETH
+  std::optional<uint32_t> invalidate_rkey;  // IETH
   Bytes payload;
 
   const OpcodeInfo& info() const { return GetOpcode(bth.opcode); }
-  /// For people: opcode, PSN, QPN and what else there is.
+  // For people: opcode, PSN, QPN and what else there is.
   std::string ToString() const;
 };
 
 enum class Fault {
   kNone,
-  kShort,         ///< shorter than BTH and ICRC
-  kOpcode,        ///< reserved or unknown opcode
-  kShortHeaders,  ///< shorter than the headers the opcode names
-  kPad,           ///< more pad than payload, or the sum is not a multiple of four
+  kShort,         // shorter than BTH and ICRC
+  kOpcode,        // reserved or unknown opcode
+  kShortHeaders,  // shorter than the headers the opcode names
+  kPad,           // more pad than payload, or the sum is not a multiple of four
   kIcrc,
 };
 
 const char* FaultName(Fault fault);
 
-/// BTH to the last pad byte, without the ICRC.
+// BTH to the last pad byte, without the ICRC.
 Bytes EncodeTransport(const Packet& packet);
 
-/// Sets @p datagram's payload to the packet and its ICRC, which covers the
-/// datagram's addresses and ports as well: set those first.
+// Sets `datagram`'s payload to the packet and its ICRC, which covers the
+// datagram's addresses and ports as well: set those first.
 void Encode(const Packet& packet, net::Datagram& datagram);
 
-/// Recomputes the ICRC in the last four bytes of the payload.
+// Recomputes the ICRC in the last four bytes of the payload.
 void SealIcrc(net::Datagram& datagram);
 
 struct Decoded {
   Packet packet;
   Fault fault = Fault::kNone;
-  /// Pad bytes are meant to be zero; nobody has to check.
+  // Pad bytes are meant to be zero; nobody has to check.
   bool pad_is_zero = true;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Writes Ethernet frames to a pcap file (the classic format, nanoseconds).
+// Writes Ethernet frames to a pcap file (the classic format, nanoseconds).
 #pragma once
 
 #include <chrono>
@@ -14,10 +13,10 @@ namespace roce {
 
 class PcapWriter {
  public:
-  /// Creates or truncates @p path. nullopt if that fails.
+  // Creates or truncates `path`. nullopt if that fails.
   static std::optional<PcapWriter> Create(const std::string& path);
   void Write(std::span<const uint8_t> frame, std::chrono::nanoseconds since_epoch);
-  /// Stamps the frame with the time of the call.
+  // Stamps the frame with the time of the call.
   void Write(std::span<const uint8_t> frame);
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/buffer.h"
+#include "buffer.h"
 
 #include <utility>
 
 namespace verbs {
 namespace {
 
-/// One round of a 32-bit mixing function: neighbours get unrelated values.
+// One round of a 32-bit mixing function: neighbours get unrelated values.
 std::byte PatternAt(uint32_t seed, size_t position) {
   uint32_t x = seed * 0x9e3779b9u + static_cast<uint32_t>(position);
   x ^= x >> 16;
@@ -33,7 +33,7 @@ Buffer::~Buffer() {
 Result<Buffer> Buffer::Map(size_t size, int prot, int flags) {
   void* p = mmap(nullptr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
-  if (p == MAP_FAILED) return Error{errno};
+  if (p == MAP_FAILED) return result::FromErrno("mmap");
   return Buffer(static_cast<std::byte*>(p), size);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Page-aligned memory to register, and the byte patterns that tests put there.
-#ifndef SRN_LIB_VERBS_BUFFER_H_
-#define SRN_LIB_VERBS_BUFFER_H_
+// Page-aligned memory to register, and the byte patterns that tests put there.
+#pragma once
 
 #include <sys/mman.h>
 
@@ -11,14 +9,14 @@
 #include <optional>
 #include <span>
 
-#include "verbs/result.h"
+#include "result.h"
 
 namespace verbs {
 
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
 
-/// An anonymous mapping.
+// An anonymous mapping.
 class Buffer {
  public:
   Buffer() = default;
@@ -28,7 +26,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer();
 
-  /// @param flags added to MAP_PRIVATE | MAP_ANONYMOUS (MAP_HUGETLB, ...).
+  // `flags`: added to MAP_PRIVATE | MAP_ANONYMOUS (MAP_HUGETLB, ...).
   static Result<Buffer> Map(size_t size, int prot = PROT_READ | PROT_WRITE, int flags = 0);
 
   std::byte* data() const { return data_; }
@@ -44,16 +42,14 @@ class Buffer {
   size_t size_ = 0;
 };
 
-/// Fills @p bytes with a pattern in which every byte depends on @p seed and on
-/// its position: a shifted, repeated or foreign piece does not verify.
+// Fills `bytes` with a pattern in which every byte depends on `seed` and on
+// its position: a shifted, repeated or foreign piece does not verify.
 void FillPattern(Bytes bytes, uint32_t seed);
 
-/// The position of the first byte that differs from FillPattern(seed).
+// The position of the first byte that differs from FillPattern(seed).
 std::optional<size_t> FirstMismatch(ConstBytes bytes, uint32_t seed);
 
-/// The position of the first byte that is not @p value.
+// The position of the first byte that is not `value`.
 std::optional<size_t> FirstOther(ConstBytes bytes, std::byte value);
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_BUFFER_H_

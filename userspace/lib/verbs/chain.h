@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Linking work requests into the lists that the post calls take.
-#ifndef SRN_LIB_VERBS_CHAIN_H_
-#define SRN_LIB_VERBS_CHAIN_H_
+// Linking work requests into the lists that the post calls take.
+#pragma once
 
 #include <cstddef>
 #include <span>
 
 namespace verbs {
 
-/// Links the requests of @p list in order; the head, or null for none.
+// Links the requests of `list` in order; the head, or null for none.
 template <typename Raw, typename Wr>
 Raw* Chain(std::span<Wr> list) {
   for (size_t i = 0; i < list.size(); i++)
@@ -17,7 +15,7 @@ Raw* Chain(std::span<Wr> list) {
   return list.empty() ? nullptr : list[0].raw();
 }
 
-/// How many requests stand before @p bad; all of them if it is null.
+// How many requests stand before `bad`; all of them if it is null.
 template <typename Raw, typename Wr>
 size_t CountBefore(std::span<Wr> list, const Raw* bad) {
   for (size_t i = 0; i < list.size(); i++)
@@ -26,5 +24,3 @@ size_t CountBefore(std::span<Wr> list, const Raw* bad) {
 }
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_CHAIN_H_

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Completion channels.
-#ifndef SRN_LIB_VERBS_CHANNEL_H_
-#define SRN_LIB_VERBS_CHANNEL_H_
+// Completion channels.
+#pragma once
 
-#include "verbs/context.h"
-#include "verbs/handle.h"
+#include "context.h"
+#include "handle.h"
 
 namespace verbs {
 
@@ -13,7 +11,7 @@ class CompChannel : public Handle<ibv_comp_channel> {
  public:
   using Handle::Handle;
 
-  /// What a notification tells.
+  // What a notification tells.
   struct Event {
     ibv_cq* cq;
     void* cq_context;
@@ -21,10 +19,8 @@ class CompChannel : public Handle<ibv_comp_channel> {
 
   static Result<CompChannel> Create(const Context& context);
 
-  /// The next notification, already acknowledged. ETIMEDOUT if none came.
+  // The next notification, already acknowledged. ETIMEDOUT if none came.
   Result<Event> Wait(Timeout timeout) const;
 };
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_CHANNEL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/connect.h"
+#include "connect.h"
 
 #include <algorithm>
 

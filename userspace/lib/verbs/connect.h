@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Bringing queue pairs up: the attributes of each transition, and both ends
-/// at once.
-#ifndef SRN_LIB_VERBS_CONNECT_H_
-#define SRN_LIB_VERBS_CONNECT_H_
+// Bringing queue pairs up: the attributes of each transition, and both ends
+// at once.
+#pragma once
 
-#include "verbs/context.h"
-#include "verbs/qp.h"
+#include "context.h"
+#include "qp.h"
 
 namespace verbs {
 
-/// What the two ends of a connection agree on, and how patient they are.
+// What the two ends of a connection agree on, and how patient they are.
 struct WireOptions {
-  /// 0: the smaller active MTU of the two ports.
+  // 0: the smaller active MTU of the two ports.
   ibv_mtu mtu = ibv_mtu(0);
-  /// Rights that the peer has through the QP.
+  // Rights that the peer has through the QP.
   int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                IBV_ACCESS_REMOTE_ATOMIC;
   uint8_t timeout = 15;  // 4.096 us * 2^15 = 134 ms
@@ -28,35 +26,33 @@ struct WireOptions {
   uint8_t hop_limit = 64;
 };
 
-/// Attributes of one transition with the mask that goes with them.
+// Attributes of one transition with the mask that goes with them.
 struct Transition {
   ibv_qp_attr attr = {};
   int mask = 0;
 };
 
-/// The way from @p local to the GID of @p remote.
+// The way from `local` to the GID of `remote`.
 ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& options = {});
 
-/// RC and UC. @p access and all below as in WireOptions.
+// RC and UC. `access` and all below as in WireOptions.
 Transition ToInit(ibv_qp_type type, const Port& local, const WireOptions& options = {});
 Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
                  uint32_t rq_psn, const WireOptions& options);
 Transition ToRts(ibv_qp_type type, uint32_t sq_psn, const WireOptions& options);
 
-/// Takes both QPs from RESET to RTS, connected with each other.
+// Takes both QPs from RESET to RTS, connected with each other.
 Status Connect(const Qp& a, const Port& port_a, const Qp& b, const Port& port_b,
                WireOptions options = {});
 
-/// Takes one QP to RTS towards any QP number, existing or not.
+// Takes one QP to RTS towards any QP number, existing or not.
 Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
                  uint32_t rq_psn, uint32_t sq_psn, const WireOptions& options);
 
-/// Takes a UD QP from RESET to RTS.
+// Takes a UD QP from RESET to RTS.
 Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey, uint32_t sq_psn = 0);
 
-/// 256 to 4096.
+// 256 to 4096.
 inline int MtuBytes(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_CONNECT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/context.h"
+#include "context.h"
 
 #include <poll.h>
 
@@ -26,58 +26,58 @@ Status WaitReadable(int fd, Timeout timeout) {
   pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
   int rc = poll(&entry, 1, static_cast<int>(timeout.count()));
 
-  if (rc < 0) return Error{errno};
-  if (rc == 0) return Error{ETIMEDOUT};
+  if (rc < 0) return result::FromErrno("poll");
+  if (rc == 0) return Error{ETIMEDOUT, "wait for an event"};
   return {};
 }
 
 Result<Context> Context::Open(const std::string& name) {
   int count = 0;
   ibv_device** list = ibv_get_device_list(&count);
-  if (!list) return Error{errno};
+  if (!list) return result::FromErrno("ibv_get_device_list");
 
-  Result<Context> result = Error{ENODEV};
+  Result<Context> opened = Error{ENODEV, "open " + name};
   for (int i = 0; i < count; i++) {
     if (name != ibv_get_device_name(list[i])) continue;
     errno = 0;
-    result = Adopt<Context>(ibv_open_device(list[i]));
+    opened = Adopt<Context>(ibv_open_device(list[i]), "ibv_open_device");
     break;
   }
   ibv_free_device_list(list);
-  return result;
+  return opened;
 }
 
 Result<ibv_device_attr> Context::QueryDevice() const {
   ibv_device_attr attr = {};
-  Status status = Status::FromReturn(ibv_query_device(get(), &attr));
+  Status status = FromReturn(ibv_query_device(get(), &attr), "ibv_query_device");
 
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
   return attr;
 }
 
 Result<ibv_device_attr_ex> Context::QueryDeviceEx() const {
   ibv_device_attr_ex attr = {};
-  Status status = Status::FromReturn(ibv_query_device_ex(get(), nullptr, &attr));
+  Status status = FromReturn(ibv_query_device_ex(get(), nullptr, &attr), "ibv_query_device_ex");
 
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
   return attr;
 }
 
 Result<ibv_port_attr> Context::QueryPort(uint8_t port) const {
   ibv_port_attr attr = {};
-  Status status = Status::FromReturn(ibv_query_port(get(), port, &attr));
+  Status status = FromReturn(ibv_query_port(get(), port, &attr), "ibv_query_port");
 
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
   return attr;
 }
 
 Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
   Result<ibv_port_attr> attr = QueryPort(port);
-  if (!attr.ok()) return Error{attr.error()};
+  if (!attr.ok()) return attr.failure();
 
   std::vector<ibv_gid_entry> table(kMaxGids);
   ssize_t count = ibv_query_gid_table(get(), table.data(), table.size(), 0);
-  if (count < 0) return Error{static_cast<int>(-count)};
+  if (count < 0) return FromReturn(static_cast<int>(count), "ibv_query_gid_table").failure();
   table.resize(count);
 
   const ibv_gid_entry* best = nullptr;
@@ -86,7 +86,7 @@ Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
     if (IsV4Mapped(entry.gid) != (ip == Ip::kV4)) continue;
     if (!best || (IsLinkLocal(best->gid) && !IsLinkLocal(entry.gid))) best = &entry;
   }
-  if (!best) return Error{ENOENT};
+  if (!best) return Error{ENOENT, std::string("find a GID for ") + ToString(ip)};
   return Port{.num = port,
               .gid_index = static_cast<int>(best->gid_index),
               .gid = best->gid,
@@ -95,17 +95,17 @@ Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
 
 Result<ibv_async_event> Context::WaitEvent(Timeout timeout) const {
   Status status = WaitReadable(get()->async_fd, timeout);
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
 
   ibv_async_event event = {};
-  if (ibv_get_async_event(get(), &event)) return Error{errno};
+  if (ibv_get_async_event(get(), &event)) return result::FromErrno("ibv_get_async_event");
   ibv_ack_async_event(&event);
   return event;
 }
 
 Result<Pd> Pd::Create(const Context& context) {
   errno = 0;
-  return Adopt<Pd>(ibv_alloc_pd(context.get()));
+  return Adopt<Pd>(ibv_alloc_pd(context.get()), "ibv_alloc_pd");
 }
 
 }  // namespace verbs

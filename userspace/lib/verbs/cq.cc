@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/cq.h"
+#include "cq.h"
 
 #include <thread>
 
 namespace verbs {
 namespace {
 
-/// Polls of an empty queue before the CPU is given away. The completion may
-/// need this very CPU, so this stays small.
+// Polls of an empty queue before the CPU is given away. The completion may
+// need this very CPU, so this stays small.
 constexpr int kSpins = 32;
 constexpr std::chrono::microseconds kNap(20);
 
@@ -17,7 +17,8 @@ Result<Cq> Cq::Create(const Context& context, int entries, Options options) {
   ibv_comp_channel* channel = options.channel ? options.channel->get() : nullptr;
 
   errno = 0;
-  return Adopt<Cq>(ibv_create_cq(context.get(), entries, options.context, channel, options.vector));
+  return Adopt<Cq>(ibv_create_cq(context.get(), entries, options.context, channel, options.vector),
+                   "ibv_create_cq");
 }
 
 Result<Cq> Cq::Create(const Context& context, int entries) {
@@ -41,9 +42,10 @@ Result<ibv_wc> Cq::Wait(Timeout timeout) const {
     int count = PollRaw(&wc, 1);
 
     if (count == 1) return wc;
-    if (count < 0) return Error{EIO};
+    if (count < 0) return Error{EIO, "ibv_poll_cq"};
     if (spins < kSpins) continue;
-    if (std::chrono::steady_clock::now() > deadline) return Error{ETIMEDOUT};
+    if (std::chrono::steady_clock::now() > deadline)
+      return Error{ETIMEDOUT, "wait for a completion"};
     std::this_thread::sleep_for(kNap);
   }
 }
@@ -53,16 +55,18 @@ Result<std::vector<ibv_wc>> Cq::WaitFor(size_t count, Timeout timeout) const {
 
   while (all.size() < count) {
     Result<ibv_wc> wc = Wait(timeout);
-    if (!wc.ok()) return Error{wc.error()};
+    if (!wc.ok()) return wc.failure();
     all.push_back(*wc);
   }
   return all;
 }
 
 Status Cq::Arm(bool solicited_only) const {
-  return Status::FromReturn(ibv_req_notify_cq(get(), solicited_only));
+  return FromReturn(ibv_req_notify_cq(get(), solicited_only), "ibv_req_notify_cq");
 }
 
-Status Cq::Resize(int entries) const { return Status::FromReturn(ibv_resize_cq(get(), entries)); }
+Status Cq::Resize(int entries) const {
+  return FromReturn(ibv_resize_cq(get(), entries), "ibv_resize_cq");
+}
 
 }  // namespace verbs

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Completion queues, and waiting for completions.
-#ifndef SRN_LIB_VERBS_CQ_H_
-#define SRN_LIB_VERBS_CQ_H_
+// Completion queues, and waiting for completions.
+#pragma once
 
 #include <optional>
 #include <vector>
 
-#include "verbs/channel.h"
-#include "verbs/context.h"
-#include "verbs/handle.h"
+#include "channel.h"
+#include "context.h"
+#include "handle.h"
 
 namespace verbs {
 
@@ -26,16 +24,16 @@ class Cq : public Handle<ibv_cq> {
   static Result<Cq> Create(const Context& context, int entries, Options options);
   static Result<Cq> Create(const Context& context, int entries);
 
-  /// A completion if there is one now. A negative return of ibv_poll_cq reads
-  /// as none: see PollRaw().
+  // A completion if there is one now. A negative return of ibv_poll_cq reads
+  // as none: see PollRaw().
   std::optional<ibv_wc> Poll() const;
-  /// What ibv_poll_cq returns.
+  // What ibv_poll_cq returns.
   int PollRaw(ibv_wc* wc, int count) const;
 
-  /// Polls until a completion comes. ETIMEDOUT if none did, EIO if the CQ is
-  /// broken.
+  // Polls until a completion comes. ETIMEDOUT if none did, EIO if the CQ is
+  // broken.
   Result<ibv_wc> Wait(Timeout timeout) const;
-  /// @p count completions in the order of the queue.
+  // `count` completions in the order of the queue.
   Result<std::vector<ibv_wc>> WaitFor(size_t count, Timeout timeout) const;
 
   Status Arm(bool solicited_only = false) const;
@@ -43,5 +41,3 @@ class Cq : public Handle<ibv_cq> {
 };
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_CQ_H_

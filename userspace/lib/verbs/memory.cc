@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/memory.h"
+#include "memory.h"
 
 namespace verbs {
 
 Result<Mr> Mr::Register(const Pd& pd, Bytes bytes, int access) {
   errno = 0;
   ibv_mr* raw = ibv_reg_mr(pd.get(), bytes.data(), bytes.size(), access);
-  Result<Mr> mr = Adopt<Mr>(raw);
+  Result<Mr> mr = Adopt<Mr>(raw, "ibv_reg_mr");
 
   if (mr.ok()) mr->iova_ = reinterpret_cast<uint64_t>(bytes.data());
   return mr;
@@ -15,7 +15,7 @@ Result<Mr> Mr::Register(const Pd& pd, Bytes bytes, int access) {
 Result<Mr> Mr::RegisterAt(const Pd& pd, Bytes bytes, uint64_t iova, int access) {
   errno = 0;
   ibv_mr* raw = ibv_reg_mr_iova(pd.get(), bytes.data(), bytes.size(), iova, access);
-  Result<Mr> mr = Adopt<Mr>(raw);
+  Result<Mr> mr = Adopt<Mr>(raw, "ibv_reg_mr_iova");
 
   if (mr.ok()) mr->iova_ = iova;
   return mr;
@@ -37,7 +37,7 @@ Remote Mr::At(size_t offset) const { return {iova_ + offset, get()->rkey}; }
 
 Result<Mw> Mw::Create(const Pd& pd, ibv_mw_type type) {
   errno = 0;
-  return Adopt<Mw>(ibv_alloc_mw(pd.get(), type));
+  return Adopt<Mw>(ibv_alloc_mw(pd.get(), type), "ibv_alloc_mw");
 }
 
 }  // namespace verbs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/qp.h"
+#include "qp.h"
 
-#include "verbs/chain.h"
+#include "chain.h"
 
 namespace verbs {
 
@@ -27,13 +27,13 @@ Result<Qp> Qp::Create(const Pd& pd, const Cq& send_cq, const Cq& recv_cq, const 
   }
 
   errno = 0;
-  Result<Qp> qp = Adopt<Qp>(ibv_create_qp_ex(pd->context, &init));
+  Result<Qp> qp = Adopt<Qp>(ibv_create_qp_ex(pd->context, &init), "ibv_create_qp_ex");
   if (qp.ok()) qp->cap_ = init.cap;
   return qp;
 }
 
 Status Qp::Modify(ibv_qp_attr attr, int mask) const {
-  return Status::FromReturn(ibv_modify_qp(get(), &attr, mask));
+  return FromReturn(ibv_modify_qp(get(), &attr, mask), "ibv_modify_qp");
 }
 
 Status Qp::ModifyState(ibv_qp_state state) const {
@@ -46,10 +46,10 @@ Status Qp::ModifyState(ibv_qp_state state) const {
 Result<QpState> Qp::Query() const {
   QpState state = {};
   // The mask is a hint; every bit is asked for.
-  Status status =
-      Status::FromReturn(ibv_query_qp(get(), &state.attr, IBV_QP_DEST_QPN * 2 - 1, &state.init));
+  Status status = FromReturn(ibv_query_qp(get(), &state.attr, IBV_QP_DEST_QPN * 2 - 1, &state.init),
+                             "ibv_query_qp");
 
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
   return state;
 }
 
@@ -63,7 +63,7 @@ Status Qp::Post(SendWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Qp::Post(std::span<SendWr> list, size_t* posted) const {
   ibv_send_wr* bad = nullptr;
-  Status status = Status::FromReturn(ibv_post_send(get(), Chain<ibv_send_wr>(list), &bad));
+  Status status = FromReturn(ibv_post_send(get(), Chain<ibv_send_wr>(list), &bad), "ibv_post_send");
 
   if (posted) *posted = CountBefore<ibv_send_wr>(list, status.ok() ? nullptr : bad);
   return status;
@@ -73,7 +73,7 @@ Status Qp::Post(RecvWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Qp::Post(std::span<RecvWr> list, size_t* posted) const {
   ibv_recv_wr* bad = nullptr;
-  Status status = Status::FromReturn(ibv_post_recv(get(), Chain<ibv_recv_wr>(list), &bad));
+  Status status = FromReturn(ibv_post_recv(get(), Chain<ibv_recv_wr>(list), &bad), "ibv_post_recv");
 
   if (posted) *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
   return status;
@@ -81,7 +81,7 @@ Status Qp::Post(std::span<RecvWr> list, size_t* posted) const {
 
 Result<Ah> Ah::Create(const Pd& pd, ibv_ah_attr attr) {
   errno = 0;
-  return Adopt<Ah>(ibv_create_ah(pd.get(), &attr));
+  return Adopt<Ah>(ibv_create_ah(pd.get(), &attr), "ibv_create_ah");
 }
 
 }  // namespace verbs

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Queue pairs and address handles.
-#ifndef SRN_LIB_VERBS_QP_H_
-#define SRN_LIB_VERBS_QP_H_
+// Queue pairs and address handles.
+#pragma once
 
 #include <span>
 
-#include "verbs/context.h"
-#include "verbs/cq.h"
-#include "verbs/handle.h"
-#include "verbs/srq.h"
-#include "verbs/wr.h"
+#include "context.h"
+#include "cq.h"
+#include "handle.h"
+#include "srq.h"
+#include "wr.h"
 
 namespace verbs {
 
-/// Everything that ibv_query_qp tells.
+// Everything that ibv_query_qp tells.
 struct QpState {
   ibv_qp_attr attr;
   ibv_qp_init_attr init;
@@ -34,25 +32,25 @@ class Qp : public Handle<ibv_qp> {
     bool sq_sig_all = false;
     const Srq* srq = nullptr;
     void* context = nullptr;
-    /// enum ibv_qp_create_send_ops_flags; not 0: create for ibv_wr_*().
+    // enum ibv_qp_create_send_ops_flags; not 0: create for ibv_wr_*().
     uint64_t send_ops = 0;
   };
 
   static Result<Qp> Create(const Pd& pd, const Cq& send_cq, const Cq& recv_cq,
                            const Options& options);
 
-  /// What the device gave, at least what the options asked.
+  // What the device gave, at least what the options asked.
   const ibv_qp_cap& cap() const { return cap_; }
   uint32_t num() const { return get()->qp_num; }
 
   Status Modify(ibv_qp_attr attr, int mask) const;
   Status ModifyState(ibv_qp_state state) const;
   Result<QpState> Query() const;
-  /// The state that ibv_query_qp tells, IBV_QPS_UNKNOWN if the call fails.
+  // The state that ibv_query_qp tells, IBV_QPS_UNKNOWN if the call fails.
   ibv_qp_state State() const;
 
   Status Post(SendWr wr) const;
-  /// Posts a list; @p posted gets the number of requests before the bad one.
+  // Posts a list; `posted` gets the number of requests before the bad one.
   Status Post(std::span<SendWr> list, size_t* posted) const;
   Status Post(RecvWr wr) const;
   Status Post(std::span<RecvWr> list, size_t* posted) const;
@@ -69,5 +67,3 @@ class Ah : public Handle<ibv_ah> {
 };
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_QP_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/srq.h"
+#include "srq.h"
 
-#include "verbs/chain.h"
+#include "chain.h"
 
 namespace verbs {
 
@@ -11,14 +11,15 @@ Result<Srq> Srq::Create(const Pd& pd, uint32_t max_wr, uint32_t max_sge) {
   init.attr.max_wr = max_wr;
   init.attr.max_sge = max_sge;
   errno = 0;
-  return Adopt<Srq>(ibv_create_srq(pd.get(), &init));
+  return Adopt<Srq>(ibv_create_srq(pd.get(), &init), "ibv_create_srq");
 }
 
 Status Srq::Post(RecvWr wr) const { return Post(std::span(&wr, 1), nullptr); }
 
 Status Srq::Post(std::span<RecvWr> list, size_t* posted) const {
   ibv_recv_wr* bad = nullptr;
-  Status status = Status::FromReturn(ibv_post_srq_recv(get(), Chain<ibv_recv_wr>(list), &bad));
+  Status status =
+      FromReturn(ibv_post_srq_recv(get(), Chain<ibv_recv_wr>(list), &bad), "ibv_post_srq_recv");
 
   if (posted) *posted = CountBefore<ibv_recv_wr>(list, status.ok() ? nullptr : bad);
   return status;
@@ -28,14 +29,14 @@ Status Srq::SetLimit(uint32_t limit) const {
   ibv_srq_attr attr = {};
 
   attr.srq_limit = limit;
-  return Status::FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_LIMIT));
+  return FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
 Result<ibv_srq_attr> Srq::Query() const {
   ibv_srq_attr attr = {};
-  Status status = Status::FromReturn(ibv_query_srq(get(), &attr));
+  Status status = FromReturn(ibv_query_srq(get(), &attr), "ibv_query_srq");
 
-  if (!status.ok()) return Error{status.error()};
+  if (!status.ok()) return status.failure();
   return attr;
 }
 

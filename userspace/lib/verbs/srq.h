@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Shared receive queues.
-#ifndef SRN_LIB_VERBS_SRQ_H_
-#define SRN_LIB_VERBS_SRQ_H_
+// Shared receive queues.
+#pragma once
 
-#include "verbs/context.h"
-#include "verbs/handle.h"
-#include "verbs/wr.h"
+#include "context.h"
+#include "handle.h"
+#include "wr.h"
 
 namespace verbs {
 
@@ -17,13 +15,11 @@ class Srq : public Handle<ibv_srq> {
   static Result<Srq> Create(const Pd& pd, uint32_t max_wr, uint32_t max_sge = 1);
 
   Status Post(RecvWr wr) const;
-  /// Posts a list; @p posted gets the number of requests before the bad one.
+  // Posts a list; `posted` gets the number of requests before the bad one.
   Status Post(std::span<RecvWr> list, size_t* posted) const;
-  /// Asks for one event when fewer than @p limit requests are left.
+  // Asks for one event when fewer than `limit` requests are left.
   Status SetLimit(uint32_t limit) const;
   Result<ibv_srq_attr> Query() const;
 };
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_SRQ_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "verbs/wr.h"
+#include "wr.h"
 
 #include <arpa/inet.h>
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Work requests that own their scatter/gather lists.
-#ifndef SRN_LIB_VERBS_WR_H_
-#define SRN_LIB_VERBS_WR_H_
+// Work requests that own their scatter/gather lists.
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <vector>
 
-#include "verbs/memory.h"
+#include "memory.h"
 
 namespace verbs {
 
-/// A send work request, signalled unless told otherwise. Reads as
-/// `SendWr::Write(7, mr.Slice(0, 64), peer.At(0)).Imm(9).Fence()`.
+// A send work request, signalled unless told otherwise. Reads as
+// `SendWr::Write(7, mr.Slice(0, 64), peer.At(0)).Imm(9).Fence()`.
 class SendWr {
  public:
   using Sges = std::vector<ibv_sge>;
@@ -28,7 +26,7 @@ class SendWr {
   static SendWr LocalInvalidate(uint64_t wr_id, uint32_t rkey);
   static SendWr BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey, const ibv_mw_bind_info& info);
 
-  /// One element instead of a list.
+  // One element instead of a list.
   static SendWr Send(uint64_t wr_id, ibv_sge sge) { return Send(wr_id, Sges{sge}); }
   static SendWr Write(uint64_t wr_id, ibv_sge sge, Remote remote) {
     return Write(wr_id, Sges{sge}, remote);
@@ -37,9 +35,9 @@ class SendWr {
     return Read(wr_id, Sges{sge}, remote);
   }
 
-  /// Turns SEND or WRITE into its form with immediate data (host order).
+  // Turns SEND or WRITE into its form with immediate data (host order).
   SendWr& Imm(uint32_t imm);
-  /// Turns SEND into SEND with invalidate.
+  // Turns SEND into SEND with invalidate.
   SendWr& Invalidate(uint32_t rkey);
   SendWr& Flags(unsigned flags);
   SendWr& Unsignaled();
@@ -48,7 +46,7 @@ class SendWr {
   SendWr& Inline() { return Flags(IBV_SEND_INLINE); }
   SendWr& To(ibv_ah* ah, uint32_t qpn, uint32_t qkey);
 
-  /// The request for ibv_post_send; valid while this object lives unmoved.
+  // The request for ibv_post_send; valid while this object lives unmoved.
   ibv_send_wr* raw();
 
  private:
@@ -58,7 +56,7 @@ class SendWr {
   ibv_send_wr wr_ = {};
 };
 
-/// A receive work request.
+// A receive work request.
 class RecvWr {
  public:
   RecvWr(uint64_t wr_id, std::vector<ibv_sge> sges);
@@ -71,5 +69,3 @@ class RecvWr {
 };
 
 }  // namespace verbs
-
-#endif  // SRN_LIB_VERBS_WR_H_

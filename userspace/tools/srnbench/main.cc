@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// srnbench: the same verbs on several pairs of devices, interleaved, as ratios.
-///
-/// Both ends of a pair live in this process, so that one clock and one scheduler
-/// serve all; the pairs take turns in each round, so that what disturbs the
-/// machine disturbs them alike.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
+// srnbench: the same verbs on several pairs of devices, interleaved, as ratios.
+//
+// Both ends of a pair live in this process, so that one clock and one scheduler
+// serve all; the pairs take turns in each round, so that what disturbs the
+// machine disturbs them alike.
 #include <fstream>
 #include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "pair.h"
 #include "report.h"
@@ -38,10 +37,12 @@ int main(int argc, char** argv) {
   int rounds = 5;
   double seconds = 1;
   std::string json;
-  app.add_option("--pair", specs, "NAME=DEVICE,DEVICE: two ends that reach each other; the first "
-                                  "pair is compared with the others")
+  app.add_option("--pair", specs,
+                 "NAME=DEVICE,DEVICE: two ends that reach each other; the first "
+                 "pair is compared with the others")
       ->required();
-  app.add_option("--rounds", rounds, "samples of each workload and pair")->check(CLI::Range(1, 1000));
+  app.add_option("--rounds", rounds, "samples of each workload and pair")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
   app.add_option("--json", json, "also write medians, samples and ratios to this file");
   CLI11_PARSE(app, argc, argv);

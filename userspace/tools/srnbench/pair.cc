@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "pair.h"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace srnbench {
 namespace {
@@ -23,9 +23,9 @@ End Open(const std::string& device) {
   end.cq = Must(verbs::Cq::Create(end.context, 4 * kDepth), device + ": CQ");
   end.buffer = Must(verbs::Buffer::Map(kBufferSize), device + ": buffer");
   end.mr = Must(verbs::Mr::Register(end.pd, end.buffer.bytes()), device + ": MR");
-  end.qp = Must(verbs::Qp::Create(end.pd, end.cq, end.cq,
-                                  {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
-                device + ": QP");
+  end.qp = Must(
+      verbs::Qp::Create(end.pd, end.cq, end.cq, {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
+      device + ": QP");
   return end;
 }
 

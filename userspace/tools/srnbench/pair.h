@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Two connected RC QPs on two devices, in one process.
-#ifndef SRN_TOOLS_SRNBENCH_PAIR_H_
-#define SRN_TOOLS_SRNBENCH_PAIR_H_
+// Two connected RC QPs on two devices, in one process.
+#pragma once
 
 #include <memory>
 #include <string>
 
-#include "verbs/buffer.h"
-#include "verbs/connect.h"
-#include "verbs/memory.h"
+#include <verbs/buffer.h>
+#include <verbs/connect.h>
+#include <verbs/memory.h>
 
 namespace srnbench {
 
-/// Requests that a sender keeps posted.
+// Requests that a sender keeps posted.
 inline constexpr int kDepth = 128;
-/// Largest message of any workload, bytes.
+// Largest message of any workload, bytes.
 inline constexpr size_t kBufferSize = 65536;
 
-/// Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it.
+// Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it.
 struct PairSpec {
   std::string name;
   std::string device[2];
 
-  /// Throws std::invalid_argument for anything but NAME=DEVICE,DEVICE.
+  // Throws std::invalid_argument for anything but NAME=DEVICE,DEVICE.
   static PairSpec Parse(const std::string& text);
 };
 
-/// One end: everything that a QP needs, and a buffer for both directions.
+// One end: everything that a QP needs, and a buffer for both directions.
 struct End {
   verbs::Context context;
   verbs::Port port;
@@ -40,7 +38,7 @@ struct End {
 
 class Pair {
  public:
-  /// Opens and connects. Throws std::runtime_error that says what failed.
+  // Opens and connects. Throws std::runtime_error that says what failed.
   explicit Pair(const PairSpec& spec);
 
   const std::string& name() const { return name_; }
@@ -53,5 +51,3 @@ class Pair {
 };
 
 }  // namespace srnbench
-
-#endif  // SRN_TOOLS_SRNBENCH_PAIR_H_

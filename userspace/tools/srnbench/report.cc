@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace srnbench {
 namespace {
@@ -70,8 +70,7 @@ nlohmann::json Report::Json(const std::vector<std::string>& pairs,
       row["samples"][pair] = Samples(pair, load.name);
     }
     for (size_t i = 1; i < pairs.size(); ++i)
-      row["ratio"][fmt::format("{}/{}", pairs[0], pairs[i])] =
-          Ratio(pairs[0], pairs[i], load.name);
+      row["ratio"][fmt::format("{}/{}", pairs[0], pairs[i])] = Ratio(pairs[0], pairs[i], load.name);
   }
   return out;
 }

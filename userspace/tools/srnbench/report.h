@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// Samples to medians, ratios, a table and JSON.
-#ifndef SRN_TOOLS_SRNBENCH_REPORT_H_
-#define SRN_TOOLS_SRNBENCH_REPORT_H_
+// Samples to medians, ratios, a table and JSON.
+#pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "workload.h"
 
@@ -18,15 +17,15 @@ class Report {
  public:
   void Add(const std::string& pair, const std::string& workload, double sample);
 
-  /// Median of all rounds; 0 if there is no sample.
+  // Median of all rounds; 0 if there is no sample.
   double Median(const std::string& pair, const std::string& workload) const;
 
-  /// Median over rounds of (first pair / other pair in the same round): noise
-  /// that lasts longer than a round hits both and cancels.
+  // Median over rounds of (first pair / other pair in the same round): noise
+  // that lasts longer than a round hits both and cancels.
   double Ratio(const std::string& first, const std::string& other,
                const std::string& workload) const;
 
-  /// One line a workload; the ratio of the first pair to each other one.
+  // One line a workload; the ratio of the first pair to each other one.
   void Print(const std::vector<std::string>& pairs, const std::vector<Workload>& loads) const;
 
   nlohmann::json Json(const std::vector<std::string>& pairs,
@@ -39,5 +38,3 @@ class Report {
 };
 
 }  // namespace srnbench
-
-#endif  // SRN_TOOLS_SRNBENCH_REPORT_H_

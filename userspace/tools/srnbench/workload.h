@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// @file
-/// What is measured: each workload runs for a while on a pair and gives a figure.
-#ifndef SRN_TOOLS_SRNBENCH_WORKLOAD_H_
-#define SRN_TOOLS_SRNBENCH_WORKLOAD_H_
+// What is measured: each workload runs for a while on a pair and gives a figure.
+#pragma once
 
 #include <chrono>
 #include <string>
@@ -16,18 +14,16 @@ using Duration = std::chrono::duration<double>;
 
 struct Workload {
   std::string name;
-  /// Unit of the figure.
+  // Unit of the figure.
   std::string unit;
-  /// Whether a larger figure is the better one (else a smaller one).
+  // Whether a larger figure is the better one (else a smaller one).
   bool more_is_better;
-  /// Measures for about @p time. Throws std::runtime_error when a completion
-  /// fails or does not come.
+  // Measures for about `time`. Throws std::runtime_error when a completion
+  // fails or does not come.
   double (*run)(Pair& pair, Duration time);
 };
 
-/// 64 KiB WRITE and READ bandwidth, 8 B WRITE rate, 2 B SEND latency.
+// 64 KiB WRITE and READ bandwidth, 8 B WRITE rate, 2 B SEND latency.
 const std::vector<Workload>& Workloads();
 
 }  // namespace srnbench
-
-#endif  // SRN_TOOLS_SRNBENCH_WORKLOAD_H_

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Two hosts in one VM: namespaces a and b, and a veth pair a0 - b0 between them.
+
+in_a() { ip netns exec a "$@"; }
+in_b() { ip netns exec b "$@"; }
+
+# One namespace: no duplicate address detection, so that a GID is there with its address.
+make_netns() {
+	ip netns add "$1"
+	ip netns exec "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
+		net.ipv6.conf.all.accept_dad=0
+	ip -n "$1" link set lo up
+}
+
+# address NETNS NETDEV N: the Nth host, 10.0.NET.N and fd00:NET::N, up.
+address() {
+	ip -n "$1" addr add "10.0.${4:-0}.$3/24" dev "$2"
+	ip -n "$1" addr add "fd00:${4:-0}::$3/64" dev "$2" nodad
+	ip -n "$1" link set "$2" up
+}
+
+# The two namespaces and the veth pair; with "bare" without addresses.
+make_pair() {
+	local ns
+
+	for ns in a b; do
+		make_netns $ns
+	done
+	ip link add a0 netns a mtu 4500 type veth peer name b0 netns b mtu 4500
+	for ns in a b; do
+		ip -n $ns link set ${ns}0 up
+	done
+	[ "${1-}" = bare ] && return
+	address a a0 1
+	address b b0 2
+}
+
+drop_pair() {
+	local ns
+
+	for ns in a b c; do
+		ip netns del $ns 2>/dev/null
+	done
+	wait_for no_links
+}
+
+no_links() { [ -z "$(rdma_devices)" ]; }
+
+# link_in NETNS NAME NETDEV
+link_in() {
+	ip netns exec "$1" rdma link add "$2" type srn netdev "$3" && wait_for link_active "$2"
+}
+
+# find_gid DEVICE ADDRESS: sets gid.
+find_gid() { gid=$(gid_index "$1" "$2"); }
+
+# pingpong KIND SERVER-NETNS SERVER-DEV CLIENT-NETNS CLIENT-DEV ADDRESS SERVER-ADDRESS
+# [OPTION...]: one run of ibv_KIND_pingpong; -c where the program compares the bytes.
+pingpong() {
+	local kind=$1 sns=$2 sdev=$3 cns=$4 cdev=$5 caddr=$6 saddr=$7 rc=0 sgid cgid
+
+	shift 7
+	# The addresses reach the GID table by a work queue.
+	wait_for find_gid "$sdev" "$saddr" && sgid=$gid || return 2
+	wait_for find_gid "$cdev" "$caddr" && cgid=$gid || return 2
+	# The programs exchange their QP numbers over TCP, the servers listen to IPv4.
+	[[ $saddr != fd00:* ]] || saddr=10.0.${saddr:5:1}.${saddr##*:}
+	ip netns exec "$sns" "ibv_${kind}_pingpong" -e -d "$sdev" -g "$sgid" "$@" >"$WORK/server" 2>&1 &
+	wait_for ip netns exec "$sns" bash -c 'ss -Hltn sport = :18515 | grep -q .'
+	ip netns exec "$cns" "ibv_${kind}_pingpong" -e -d "$cdev" -g "$cgid" "$@" "$saddr" || rc=$?
+	wait $! || rc=$?
+	[ $rc = 0 ] || cat "$WORK/server"
+	return $rc
+}

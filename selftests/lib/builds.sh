@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What the runner builds before it runs anything.
+
+: "${tree:?}" "${logs:?}"
+
+aside=	# process that builds while suites run
+
+build_all() {
+	[ -z "${SRN_NO_BUILD-}" ] || return 0
+	title "build"
+	if need_only uml; then build "provider" provider; else build "module and provider" all; fi
+	build "user space" tests
+	! need uml || build "User-Mode Linux and module" module-uml
+	! need debug || build_aside
+}
+
+# build WHAT TARGET
+build() { check "build: $1" logged "$2" make -C "$tree" --no-print-directory "$2"; }
+
+# The debug kernel takes a quarter of an hour, once, and nothing needs it before its first
+# boot. Until then it is built with what the other suites leave of the processors: SCHED_IDLE
+# takes nothing from guests that run, and they wait for each other a good part of their time.
+build_aside() {
+	aside_began=$(date +%s)
+	chrt -i 0 make -C "$tree" --no-print-directory module-debug >"$logs/module-debug.log" 2>&1 &
+	aside=$!
+	trap 'kill "$aside" 2>/dev/null' EXIT
+}
+
+# await_aside: before the first boot that needs it.
+await_aside() {
+	[ -n "$aside" ] || return 0
+	title "debug kernel"
+	check "build: wait for debug kernel and module" logged_aside
+	aside=
+}
+
+logged_aside() {
+	local log=$logs/module-debug.log rc=0
+
+	wait "$aside" || rc=$?
+	[ $rc = 0 ] || tail -n 60 "$log"
+	echo "debug kernel and module: built in $(($(stat -c %Y "$log") - aside_began)) s"
+	return $rc
+}
+
+# logged NAME COMMAND...: shows the end of the log of a command that fails.
+logged() {
+	local log=$logs/$1.log
+
+	shift
+	"$@" >"$log" 2>&1 && return
+	tail -n 60 "$log"
+	return 1
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Which suites the runner runs: those whose name is asked for, on the kernels that their
+# heads name. Sets suites and left_out.
+
+suites=()	# NAME|KERNEL|VMS|MTU|SECONDS
+left_out=()	# long ones, without SRN_LONG
+
+# selected NAME PATTERN...
+selected() {
+	local name=$1 pattern wanted=0 positive=0
+
+	shift
+	for pattern; do
+		case $pattern in
+		!*) [[ $name != *"${pattern#!}"* ]] || return 1 ;;
+		*)
+			positive=1
+			[[ $name != *"$pattern"* ]] || wanted=1
+			;;
+		esac
+	done
+	[ $positive = 0 ] || [ $wanted = 1 ]
+}
+
+# header FILE NAME DEFAULT: value of '# NAME=value' among the first lines.
+header() {
+	local value
+
+	value=$(sed -n "1,25s/^\(# *\)\{0,1\}$2=[\"']\{0,1\}\([^\"']*\)[\"']\{0,1\} *$/\2/p" "$1" | head -n 1)
+	echo "${value:-$3}"
+}
+
+# With SRN_FILTER only suites whose tests can be picked one by one.
+has_filter() { [ -z "${SRN_FILTER-}" ] || grep -qE '^[[:space:]]*run_(gtest|kunit) ' "$1"; }
+
+# find_suites DIRECTORY PATTERN...
+find_suites() {
+	local dir=$1 file name kernel
+
+	shift
+	for file in "$dir"/*/*.suite; do
+		name=${file#"$dir"/}
+		name=${name%.suite}
+		selected "$name" "$@" && has_filter "$file" || continue
+		for kernel in $(header "$file" KERNEL stock); do
+			add_suite "$file" "$name" "$kernel"
+		done
+	done
+}
+
+add_suite() {
+	local file=$1 name=$2 kernel=$3 seconds
+
+	[[ " ${SRN_KERNELS-host stock debug} " = *" $kernel "* ]] || return 0
+	if [ -z "${SRN_LONG-}" ] && [[ " $(header "$file" LONG '') " = *" $kernel "* ]]; then
+		left_out+=("$name [$kernel]")
+		return
+	fi
+	seconds=$(header "$file" TIMEOUT 600)
+	[ "$kernel" != debug ] || seconds=$((seconds * 5))
+	suites+=("$name|$kernel|$(header "$file" VMS 1)|$(header "$file" MTU 4500)|$seconds")
+}
+
+# need KERNEL: a suite runs on it.
+need() { printf '%s\n' "${suites[@]}" | grep -q "|$1|"; }
+
+# need_only KERNEL: no suite runs anywhere else.
+need_only() { ! printf '%s\n' "${suites[@]}" | grep -qv "|$1|"; }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Memory windows. Type 2 is bound by work requests alone; type 1 by ibv_bind_mw(), which is a work
+// request too, and changes the key of the window.
+
+#include "srn.h"
+
+namespace srn {
+
+ibv_mw* AllocMw(ibv_pd* pd, ibv_mw_type type) {
+  Owned<ibv_mw> mw = Make<ibv_mw>();
+  if (!mw) return Fail(ENOMEM);
+
+  AllocMwRequest cmd;
+  AllocMwResponse resp;
+  const int err =
+      ibv_cmd_alloc_mw(pd, type, mw.get(), cmd.data(), cmd.size(), resp.data(), resp.size());
+  if (err) return Fail(err);
+  return mw.release();
+}
+
+int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+  ibv_send_wr wr = {};
+  ibv_send_wr* bad_wr;
+
+  wr.wr_id = bind->wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind->send_flags;
+  wr.bind_mw.mw = mw;
+  wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+  wr.bind_mw.bind_info = bind->bind_info;
+  if (const int err = PostSendBinding(ToQp(qp), IBV_MW_TYPE_1, &wr, &bad_wr)) return err;
+
+  mw->rkey = wr.bind_mw.rkey;
+  return 0;
+}
+
+int DeallocMw(ibv_mw* mw) {
+  if (const int err = ibv_cmd_dealloc_mw(mw)) return err;
+  Drop(mw);
+  return 0;
+}
+
+}  // namespace srn

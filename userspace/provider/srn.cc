@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Registration with libibverbs, the table of operations, contexts and queries of the device.
+
+#include "srn.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace srn {
+namespace {
+
+int QueryDevice(ibv_context* context, const ibv_query_device_ex_input* input,
+                ibv_device_attr_ex* attr, size_t attr_size) {
+  QueryDeviceResponse resp;
+  size_t resp_size = resp.size();
+  const int err =
+      ibv_cmd_query_device_any(context, input, attr, attr_size, resp.data(), &resp_size);
+  if (err) return err;
+
+  const uint64_t version = resp.core().base.fw_ver;
+  snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
+           static_cast<unsigned>(version >> 32), static_cast<unsigned>(version >> 16 & 0xffff),
+           static_cast<unsigned>(version & 0xffff));
+  return 0;
+}
+
+int QueryPort(ibv_context* context, uint8_t port_num, ibv_port_attr* attr) {
+  QueryPortRequest cmd;
+  return ibv_cmd_query_port(context, port_num, attr, cmd.data(), cmd.size());
+}
+
+// The clock of completion timestamps, in the shape that other providers give it: ticks in tv_nsec.
+int QueryRtValues(ibv_context*, ibv_values_ex* values) {
+  uint32_t provided = 0;
+
+  if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) {
+    timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now)) return errno;
+    values->raw_clock.tv_sec = 0;
+    values->raw_clock.tv_nsec = now.tv_sec * 1'000'000'000L + now.tv_nsec;
+    provided |= IBV_VALUES_MASK_RAW_CLOCK;
+  }
+  values->comp_mask = provided;
+  return 0;
+}
+
+void CloseContext(Context* context) {
+  if (context->doorbell_fd >= 0) close(context->doorbell_fd);
+  verbs_uninit_context(&context->vctx);
+  std::free(context);
+}
+
+void FreeContext(ibv_context* context) { CloseContext(&ToContext(context)); }
+
+verbs_context* AllocContext(ibv_device* device, int cmd_fd, void*) {
+  auto* context = static_cast<Context*>(_verbs_init_and_alloc_context(
+      device, cmd_fd, sizeof(Context), /*offset=*/nullptr, SRN_DRIVER_ID));
+  if (context == nullptr) return nullptr;
+  context->doorbell_fd = -1;
+
+  GetContextRequest cmd;
+  GetContextResponse resp;
+  const int err =
+      ibv_cmd_get_context(&context->vctx, cmd.data(), cmd.size(), resp.data(), resp.size());
+  if (err) {
+    CloseContext(context);
+    return Fail(err);
+  }
+  context->doorbell_fd = resp.driver().doorbell_fd;
+  verbs_set_ops(&context->vctx, &kContextOps);
+  return &context->vctx;
+}
+
+verbs_device* AllocDevice(verbs_sysfs_dev*) { return Make<verbs_device>().release(); }
+
+void UninitDevice(verbs_device* device) { Drop(device); }
+
+// The id finds the device whatever `rdma link add` called it. The name is for kernels that do not
+// tell ids.
+constexpr verbs_match_ent kMatchTable[] = {
+    {.u = {.driver_id = SRN_DRIVER_ID}, .kind = VERBS_MATCH_DRIVER_ID},
+    {.u = {.modalias = "rdma_device:*Nsrn*"}, .kind = VERBS_MATCH_MODALIAS},
+    {},
+};
+
+}  // namespace
+
+const verbs_context_ops kContextOps = {
+    .alloc_mw = AllocMw,
+    .alloc_parent_domain = AllocParentDomain,
+    .alloc_pd = AllocPd,
+    .alloc_td = AllocTd,
+    .attach_mcast = ibv_cmd_attach_mcast,
+    .bind_mw = BindMw,
+    .create_ah = CreateAh,
+    .create_cq = CreateCq,
+    .create_cq_ex = CreateCqEx,
+    .create_qp = CreateQp,
+    .create_qp_ex = CreateQpEx,
+    .create_srq = CreateSrq,
+    .create_srq_ex = CreateSrqEx,
+    .dealloc_mw = DeallocMw,
+    .dealloc_pd = DeallocPd,
+    .dealloc_td = DeallocTd,
+    .dereg_mr = DeregMr,
+    .destroy_ah = DestroyAh,
+    .destroy_cq = DestroyCq,
+    .destroy_qp = DestroyQp,
+    .destroy_srq = DestroySrq,
+    .detach_mcast = ibv_cmd_detach_mcast,
+    .free_context = FreeContext,
+    .get_srq_num = GetSrqNum,
+    .modify_qp = ModifyQp,
+    .modify_srq = ModifySrq,
+    .poll_cq = PollCq,
+    .post_recv = PostRecv,
+    .post_send = PostSend,
+    .post_srq_recv = PostSrqRecv,
+    .query_device_ex = QueryDevice,
+    .query_port = QueryPort,
+    .query_qp = QueryQp,
+    .query_rt_values = QueryRtValues,
+    .query_srq = QuerySrq,
+    .reg_mr = RegMr,
+    .req_notify_cq = ReqNotifyCq,
+    .rereg_mr = ReregMr,
+    .resize_cq = ResizeCq,
+};
+
+const verbs_device_ops kDeviceOps = {
+    .name = "srn",
+    .match_min_abi_version = SRN_ABI_VERSION,
+    .match_max_abi_version = SRN_ABI_VERSION,
+    .match_table = kMatchTable,
+    .static_providers = nullptr,
+    .match_device = nullptr,
+    .alloc_context = AllocContext,
+    .import_context = nullptr,
+    .alloc_device = AllocDevice,
+    .uninit_device = UninitDevice,
+};
+
+namespace {
+__attribute__((constructor)) void Register() { verbs_register_driver(&kDeviceOps); }
+}  // namespace
+
+}  // namespace srn

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Shared receive queues; posting to them is in post.cc.
+
+#include "srn.h"
+
+namespace srn {
+
+ibv_srq* CreateSrq(ibv_pd* pd, ibv_srq_init_attr* attr) {
+  Owned<Srq> srq = Make<Srq>();
+  if (!srq) return Fail(ENOMEM);
+
+  CreateSrqRequest cmd;
+  CreateSrqResponse resp;
+  int err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, cmd.data(), cmd.size(), resp.data(),
+                               resp.size());
+  if (err) return Fail(err);
+
+  const srn_create_srq_resp queue = resp.driver();
+  err = srq->mapping.Map(pd->context->cmd_fd, queue.mmap_offset, queue.mmap_len);
+  if (err) {
+    ibv_cmd_destroy_srq(&srq->vsrq.srq);
+    return Fail(err);
+  }
+  srq->page = srq->mapping.at<srn_srq_page>(0);
+  srq->ring.Init(&srq->page->tail, &srq->page->head,
+                 srq->mapping.at<unsigned char>(SRN_QUEUE_OFFSET), queue.entries, queue.stride,
+                 attr->attr.max_wr);
+  srq->max_sge = attr->attr.max_sge;
+  srq->vsrq.srq_type = IBV_SRQT_BASIC;
+  srq->vsrq.srq_num = queue.srqn;
+  if (IsSingleThreaded(pd)) srq->lock.Disable();
+  return &srq.release()->vsrq.srq;
+}
+
+ibv_srq* CreateSrqEx(ibv_context*, ibv_srq_init_attr_ex* attr) {
+  const bool basic =
+      !(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) || attr->srq_type == IBV_SRQT_BASIC;
+
+  if (!basic || attr->comp_mask & ~(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD)) {
+    return Fail(EOPNOTSUPP);
+  }
+  if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD)) return Fail(EINVAL);
+
+  ibv_srq_init_attr basic_attr = {.srq_context = attr->srq_context, .attr = attr->attr};
+  ibv_srq* srq = CreateSrq(attr->pd, &basic_attr);
+  if (srq != nullptr) attr->attr = basic_attr.attr;
+  return srq;
+}
+
+int ModifySrq(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask) {
+  ModifySrqRequest cmd;
+  return ibv_cmd_modify_srq(srq, attr, attr_mask, cmd.data(), cmd.size());
+}
+
+int QuerySrq(ibv_srq* srq, ibv_srq_attr* attr) {
+  QuerySrqRequest cmd;
+  return ibv_cmd_query_srq(srq, attr, cmd.data(), cmd.size());
+}
+
+int GetSrqNum(ibv_srq* srq, uint32_t* srq_num) {
+  *srq_num = ToSrq(srq).vsrq.srq_num;
+  return 0;
+}
+
+int DestroySrq(ibv_srq* srq) {
+  if (const int err = ibv_cmd_destroy_srq(srq)) return err;
+  Drop(&ToSrq(srq));
+  return 0;
+}
+
+}  // namespace srn
