@@ -7,6 +7,8 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 
+#include "head.h"
+
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
 #define IP_UDP		(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
@@ -17,15 +19,14 @@
 
 struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear)
 {
-	/* What is alone stays within the stack's own cache of small heads. */
+	/* What is alone needs little: the stack makes more room where it has to. */
 	u32 room = (flags & SRN_BUILD_ALONE ? LL_MAX_HEADER : SRN_BUILD_LOWER) + IP_UDP;
 	struct srn_bth *bth;
 	struct sk_buff *skb;
 
 	if (linear > LINEAR_MAX)
 		linear = 0;
-	skb = alloc_skb(room + SRN_MAX_HDR_LEN + linear + TRAILER_MAX,
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = srn_head_alloc(room + SRN_MAX_HDR_LEN + linear + TRAILER_MAX);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, room);

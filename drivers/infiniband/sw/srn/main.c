@@ -4,6 +4,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "head.h"
 #include "icrc.h"
 #include "net.h"
 #include "netdev.h"
@@ -60,6 +61,7 @@ static void __exit srn_exit(void)
 	srn_turn_teardown();
 	srn_qpn_exit();
 	srn_icrc_exit();
+	srn_head_exit();
 	rcu_barrier();	/* call_rcu() functions of ours are in this module */
 }
 

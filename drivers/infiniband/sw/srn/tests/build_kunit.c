@@ -10,6 +10,7 @@
 #include "fake.h"
 
 #include <kunit/test.h>
+#include <linux/bottom_half.h>
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
@@ -30,9 +31,11 @@ static void srn_build_headroom_test(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(linear); i++) {
-		struct sk_buff *skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3,
-						linear[i]);
+		struct sk_buff *skb;
 
+		local_bh_disable();
+		skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, linear[i]);
+		local_bh_enable();
 		KUNIT_ASSERT_NOT_NULL(test, skb);
 		KUNIT_EXPECT_GE(test, skb_headroom(skb), tunnel + sizeof(struct ipv6hdr) +
 				sizeof(struct udphdr));
@@ -82,6 +85,7 @@ static void srn_build_again_test(struct kunit *test)
 	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
 	struct srn_plan plan;
 	struct sk_buff *skb;
+	enum srn_verdict v;
 	struct srn_mem *mr;
 	int again;
 
@@ -100,7 +104,10 @@ static void srn_build_again_test(struct kunit *test)
 
 	for (again = 0; again < 2; again++) {
 		qp->window.end = srn_psn_add(wqe->first_psn, again);
-		KUNIT_ASSERT_EQ(test, srn_build_request(qp, wqe, &plan, 0, &skb), SRN_OK);
+		local_bh_disable();
+		v = srn_build_request(qp, wqe, &plan, 0, &skb);
+		local_bh_enable();
+		KUNIT_ASSERT_EQ(test, v, SRN_OK);
 		KUNIT_ASSERT_EQ(test, skb_shinfo(skb)->nr_frags, 1);
 		KUNIT_EXPECT_EQ(test, again, skb_frag_page(&skb_shinfo(skb)->frags[0]) !=
 				virt_to_page(mr->map.blocks[0]));

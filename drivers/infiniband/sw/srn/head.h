@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory for the heads of the packets that leave. */
+#ifndef SRN_HEAD_H
+#define SRN_HEAD_H
+
+#include <linux/skbuff.h>
+
+/**
+ * srn_head_alloc() - an empty skb with room for @size bytes
+ *
+ * BH disabled. NULL without memory; no log line says so.
+ */
+struct sk_buff *srn_head_alloc(u32 size);
+
+/** srn_head_exit() - nobody allocates any more; packets on their way keep what they have */
+void srn_head_exit(void);
+
+#endif
