@@ -2,6 +2,7 @@
 /* The send queue's cursor: which WQE goes next, and send it. */
 #include "requester.h"
 
+#include <linux/ktime.h>
 #include <rdma/ib_verbs.h>
 
 #include "ah.h"
@@ -30,6 +31,8 @@
 #define LOOKAHEAD	64
 /* Without an ACK asked for this many packets, ask: keeps the window open. */
 #define ACKREQ_EVERY	32
+/* The time to the answer is taken of a packet with this many PSNs in flight. */
+#define TIMED_FROM	16
 /* Who is not rung looks itself if no answer came for this long. */
 #define QUIET_NS	(500 * NSEC_PER_USEC)
 
@@ -112,6 +115,13 @@ static bool is_solicited(const struct srn_wqe *wqe, const struct srn_plan *plan)
 	       srn_wr_ops[wqe->opcode].what & SRN_WR_EVENT;
 }
 
+/* Few packets in flight are no queue. */
+static void time_it(struct srn_window *w)
+{
+	if (!w->timed)
+		srn_window_time(w, ktime_get_ns());
+}
+
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
 		    bool asked)
 {
@@ -120,6 +130,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	/* Data answers a READ whether it is asked for or not. */
 	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
+	else if ((asked || read) && srn_window_inflight(&qp->window) >= TIMED_FROM)
+		time_it(&qp->window);
 	if (!plan->last)
 		return;
 	srn_window_pass(&qp->window);

@@ -2,6 +2,8 @@
 /* Going back, waiting, and giving up. */
 #include "retry.h"
 
+#include <linux/ktime.h>
+
 #include "clock.h"
 #include "qp.h"
 #include "rnr.h"
@@ -62,6 +64,19 @@ static bool is_behind(const struct srn_qp *qp)
 	       (s32)(qp->window.at.index - qp->sq.una) < 0;
 }
 
+/* What waits in queues on the way, in those of this host first of all, delays the answers;
+ * at the local ACK timeout all of it would be sent once more. So much before that there is
+ * less to be in them. Late by whose queue does not matter, and a far peer is given a longer
+ * timeout by its user.
+ */
+static void look_at_delay(struct srn_qp *qp)
+{
+	u64 timeout = 4096ull << qp->timeout;
+
+	if (srn_window_took(&qp->window, ktime_get_ns()) > timeout / 4 && qp->timeout)
+		srn_window_late(&qp->window);
+}
+
 void srn_retry_progress(struct srn_qp *qp)
 {
 	struct srn_retry *retry = &qp->retry;
@@ -71,6 +86,8 @@ void srn_retry_progress(struct srn_qp *qp)
 	retry->rnr_wait = false;	/* the peer took what it had refused */
 	retry->refused = false;
 	srn_retry_refill(qp);
+	if (srn_window_is_timed(&qp->window))
+		look_at_delay(qp);
 	if (is_behind(qp))
 		seek(qp, qp->window.una);
 	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);

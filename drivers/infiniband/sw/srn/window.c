@@ -12,6 +12,8 @@
  */
 #define GAP_FLOOR	16
 #define FLOOR		2
+/* What a connection begins with, of the full window: a program may open hundreds at once. */
+#define BEGIN		4
 /* Above ssthresh: steps for each window that was answered. */
 #define STEPS		4
 /* A READ asks for at most this many response packets at once, unless few READs may be
@@ -28,10 +30,11 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->end = psn;
 	w->at.psn = psn;
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
-	w->cwnd = w->full;
+	w->cwnd = w->full / BEGIN;
 	w->ssthresh = w->full;
 	w->credit = 0;
 	w->cut = false;
+	w->timed = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
@@ -58,6 +61,7 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 {
 	w->at = to;
 	w->unasked = 0;
+	w->timed = false;	/* of two packets with one PSN nobody knows which was answered */
 	/* What is asked again is in flight when it is sent again. */
 	w->rd_head = w->rd_tail;
 }
@@ -82,6 +86,17 @@ void srn_window_lost(struct srn_window *w)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 
+void srn_window_late(struct srn_window *w)
+{
+	u32 less = max_t(u32, w->cwnd / 2, FLOOR);
+
+	if (w->cut)
+		return;
+	w->ssthresh = less;
+	cut_to(w, less);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
+
 void srn_window_collapsed(struct srn_window *w)
 {
 	w->ssthresh = max_t(u32, w->cwnd / 2, FLOOR);
@@ -92,7 +107,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
 u32 srn_window_chunk(const struct srn_window *w, u32 reads)
 {
 	/* Two requests, so that the second waits at the peer when the first is answered. */
-	if (w->cwnd < 2 * CHUNK && w->cwnd < w->full)
+	if (w->cwnd < 2 * CHUNK && w->ssthresh < w->full)
 		return max_t(u32, w->cwnd / 2, FEW);
 	return max_t(u32, CHUNK, w->full / max_t(u32, reads, 1));
 }

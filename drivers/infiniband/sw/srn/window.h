@@ -27,6 +27,9 @@ struct srn_window {
 	u32 credit;		/* towards the next step of cwnd */
 	u32 cut_end;		/* what was sent before the last cut ends here */
 	bool cut;		/* cut_end is ahead of una */
+	bool timed;		/* timed_psn left at timed_ns and was not sent again */
+	u32 timed_psn;
+	u64 timed_ns;		/* ktime */
 	u32 unasked;		/* packets since the last one that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
@@ -36,7 +39,7 @@ struct srn_window {
 /**
  * srn_window_start() - a new connection with a path MTU of @mtu bytes: @psn goes first
  *
- * The window is full from the start: where nothing is lost there is nothing to find out.
+ * It begins with a quarter and doubles with each that is answered, since many may begin at once.
  */
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
 
@@ -45,6 +48,30 @@ void srn_window_lost(struct srn_window *w);
 
 /** srn_window_collapsed() - silence, or what was sent again got lost: begin with few */
 void srn_window_collapsed(struct srn_window *w);
+
+/** srn_window_late() - an answer took too long: half of it in flight, once for all that was out */
+void srn_window_late(struct srn_window *w);
+
+/** srn_window_time() - the packet that left last is timed, from @now_ns on */
+static inline void srn_window_time(struct srn_window *w, u64 now_ns)
+{
+	w->timed = true;
+	w->timed_psn = srn_psn_add(w->at.psn, -1);
+	w->timed_ns = now_ns;
+}
+
+/** srn_window_is_timed() - whether the packet that is timed was answered just now */
+static inline bool srn_window_is_timed(const struct srn_window *w)
+{
+	return w->timed && srn_psn_diff(w->una, w->timed_psn) > 0;
+}
+
+/** srn_window_took() - ns from its leaving to @now_ns; the next one may be timed */
+static inline u64 srn_window_took(struct srn_window *w, u64 now_ns)
+{
+	w->timed = false;
+	return now_ns - w->timed_ns;
+}
 
 /** srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight */
 u32 srn_window_chunk(const struct srn_window *w, u32 reads);

@@ -15,20 +15,17 @@ static struct srn_window *new_window(struct kunit *test)
 	return w;
 }
 
-static u32 psn(int n)
-{
-	return srn_psn_add(FIRST, n);
-}
-
-static void srn_window_starts_full_test(struct kunit *test)
+static struct srn_window *grown_window(struct kunit *test)
 {
 	struct srn_window *w = new_window(test);
 
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW));
-	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW + 1));
-	srn_window_start(w, FIRST, 4096);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_BYTES / 4096);
+	w->cwnd = w->full;
+	return w;
+}
+
+static u32 psn(int n)
+{
+	return srn_psn_add(FIRST, n);
 }
 
 /* Sends what the window takes and has all of it acknowledged. */
@@ -39,9 +36,64 @@ static void turn_over(struct srn_window *w)
 	srn_window_acked(w, w->at.psn);
 }
 
-static void srn_window_gap_test(struct kunit *test)
+/* Hundreds may begin at once, and the path is not known: a quarter, and twice that with each
+ * that is answered.
+ */
+static void srn_window_begins_test(struct kunit *test)
 {
 	struct srn_window *w = new_window(test);
+
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 4);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW / 4));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW / 4 + 1));
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	srn_window_start(w, FIRST, 4096);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_BYTES / 4096 / 4);
+}
+
+/* An answer that is late halves what may be out, once for all that was; what was sent twice
+ * is not timed.
+ */
+static void srn_window_late_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	int i;
+
+	srn_window_sent(w, 1, true, false);
+	srn_window_time(w, 1000);
+	srn_window_sent(w, 1, true, false);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
+	srn_window_acked(w, psn(1));
+	KUNIT_ASSERT_TRUE(test, srn_window_is_timed(w));
+	KUNIT_EXPECT_EQ(test, srn_window_took(w, 5000), 4000ull);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
+	srn_window_late(w);
+	srn_window_late(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
+	turn_over(w);
+	srn_window_late(w);
+	KUNIT_EXPECT_LE(test, w->cwnd, SRN_WINDOW / 4 + 8);
+	for (i = 0; i < 20; i++) {
+		turn_over(w);
+		srn_window_late(w);
+	}
+	KUNIT_EXPECT_LE(test, w->cwnd, 16u);
+	srn_window_sent(w, 1, true, false);
+	srn_window_time(w, 1000);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+	srn_window_sent(w, 1, true, false);
+	srn_window_acked(w, w->at.psn);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
+}
+
+static void srn_window_gap_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
 	int i;
 
 	while (!srn_window_is_full(w, 1))
@@ -69,13 +121,14 @@ static void srn_window_gap_test(struct kunit *test)
 
 static void srn_window_silence_test(struct kunit *test)
 {
-	struct srn_window *w = new_window(test);
+	struct srn_window *w = grown_window(test);
 	int i;
 
 	for (i = 0; i < 10; i++)
 		srn_window_collapsed(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
 	srn_window_start(w, FIRST, 1024);
+	w->cwnd = w->full;
 	turn_over(w);
 	srn_window_collapsed(w);
 	/* Doubles up to the half of what was too much, then creeps. */
@@ -94,7 +147,7 @@ static void srn_window_silence_test(struct kunit *test)
 /* The chunks that may be in flight fill the window, and never the wire's queue after a loss. */
 static void srn_window_chunk_test(struct kunit *test)
 {
-	struct srn_window *w = new_window(test);
+	struct srn_window *w = grown_window(test);
 
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16), 64u);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1), SRN_WINDOW);
@@ -114,7 +167,7 @@ static void srn_window_shares_queue_test(struct kunit *test)
 	int turn, i;
 
 	for (i = 0; i < ARRAY_SIZE(w); i++)
-		w[i] = new_window(test);
+		w[i] = grown_window(test);
 	for (turn = 0; turn < 1000; turn++) {
 		for (i = 0, queued = 0; i < ARRAY_SIZE(w); i++) {
 			u32 n = w[i]->cwnd, fits = min(n, room - queued);
@@ -209,7 +262,8 @@ static void srn_window_seek_test(struct kunit *test)
 }
 
 static struct kunit_case srn_window_cases[] = {
-	KUNIT_CASE(srn_window_starts_full_test),
+	KUNIT_CASE(srn_window_begins_test),
+	KUNIT_CASE(srn_window_late_test),
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
 	KUNIT_CASE(srn_window_chunk_test),
