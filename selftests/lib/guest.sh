@@ -214,13 +214,14 @@ hw_counter() {
 rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
 
 # Back to what the VM was at the beginning, whatever a suite left: programs of its SESSION,
-# qdiscs, links, namespaces, modules. clean_up SESSION says what does not go and fails: who
+# qdiscs, MTU, links, namespaces, modules. clean_up SESSION says what does not go and fails: who
 # holds a link or the module now holds it for ever.
 clean_up() {
 	local rc=0 name
 
 	pkill -KILL -s "$1"
 	tc qdisc del dev eth0 root 2>/dev/null
+	[ ! -e /sys/class/net/eth0 ] || ip link set eth0 mtu "$MTU"
 	for name in $(rdma_devices); do
 		stays "link $name" timeout 60 rdma link del "$name" || rc=1
 	done
