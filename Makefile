@@ -93,7 +93,7 @@ bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 
-test-%: ## only the suites whose name matches: test-verbs, test-wire/rc, ...
+test-%: ## only the suites whose name matches: test-verbs, test-soak, ...
 	selftests/run '$*'
 
 .PHONY: uml

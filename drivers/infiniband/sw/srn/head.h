@@ -8,7 +8,7 @@
 /**
  * srn_head_alloc() - an empty skb with room for @size bytes
  *
- * BH disabled. NULL without memory; no log line says so.
+ * @size is below 3 KiB. BH disabled. NULL without memory; no log line says so.
  */
 struct sk_buff *srn_head_alloc(u32 size);
 

@@ -23,6 +23,7 @@ static int put_requester(struct sk_buff *msg, struct srn_qp *qp)
 	       rdma_nl_put_driver_u32_hex(msg, "next-psn", READ_ONCE(w->at.psn)) ||
 	       rdma_nl_put_driver_u32(msg, "in-flight",
 				      srn_psn_diff(READ_ONCE(w->end), READ_ONCE(w->una))) ||
+	       rdma_nl_put_driver_u32(msg, "window", READ_ONCE(w->cwnd)) ||
 	       rdma_nl_put_driver_u32(msg, "sq-pending",
 				      READ_ONCE(qp->sq.fetched) - READ_ONCE(qp->sq.una)) ||
 	       rdma_nl_put_driver_u32(msg, "rd-atomic",

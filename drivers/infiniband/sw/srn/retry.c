@@ -64,17 +64,18 @@ static bool is_behind(const struct srn_qp *qp)
 	       (s32)(qp->window.at.index - qp->sq.una) < 0;
 }
 
-/* What waits in queues on the way, in those of this host first of all, delays the answers;
- * at the local ACK timeout all of it would be sent once more. So much before that there is
- * less to be in them. Late by whose queue does not matter, and a far peer is given a longer
- * timeout by its user.
+/* What waits in queues on the way, in those of this host first of all, delays the answers,
+ * and at the local ACK timeout all of it would be sent once more. So before that there is to
+ * be less in them. The time that the path takes without queues does not count.
  */
 static void look_at_delay(struct srn_qp *qp)
 {
-	u64 timeout = 4096ull << qp->timeout;
+	u64 delay = srn_window_delay(&qp->window, ktime_get_ns());
 
-	if (srn_window_took(&qp->window, ktime_get_ns()) > timeout / 4 && qp->timeout)
-		srn_window_late(&qp->window);
+	if (!qp->timeout || delay <= (4096ull << qp->timeout) / 4)
+		return;
+	srn_count(qp->dev, SRN_CNT_LATE);
+	srn_window_late(&qp->window);
 }
 
 void srn_retry_progress(struct srn_qp *qp)

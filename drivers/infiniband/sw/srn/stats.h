@@ -11,7 +11,7 @@
 enum srn_counter {
 	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
 	SRN_CNT_SENT_TRAINS,		/* skbs that carried several of them */
-	SRN_CNT_SENT_BYTES,		/* UDP payload of those */
+	SRN_CNT_SENT_BYTES,		/* UDP payload of the packets */
 	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
 	SRN_CNT_RCVD_BYTES,
 	SRN_CNT_DUP_REQUEST,		/* request with a PSN behind the expected one */
@@ -25,6 +25,7 @@ enum srn_counter {
 	SRN_CNT_SENT_ACK,
 	SRN_CNT_ACK_DEFERRED,		/* ACKs merged into a later one */
 	SRN_CNT_TIMEOUT,		/* local ACK timeouts */
+	SRN_CNT_LATE,			/* answers so late that the window was halved */
 	SRN_CNT_RETRANS,		/* request packets sent again */
 	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
 	SRN_CNT_RNR_EXCEEDED,
@@ -79,6 +80,7 @@ enum srn_counter {
 	X(SENT_ACK, "sent_ack") \
 	X(ACK_DEFERRED, "ack_deferred") \
 	X(TIMEOUT, "local_ack_timeout_err") \
+	X(LATE, "late_answers") \
 	X(RETRANS, "retransmitted_pkts") \
 	X(RETRY_EXCEEDED, "retry_exceeded_err") \
 	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \

@@ -5,6 +5,7 @@
 #include <kunit/visibility.h>
 #include <linux/compiler.h>
 #include <linux/export.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 
 /* A gap is no proof of a full queue: a quarter less, and not below what a link that
@@ -35,6 +36,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->credit = 0;
 	w->cut = false;
 	w->timed = false;
+	w->least_ns = U64_MAX;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
@@ -85,6 +87,16 @@ void srn_window_lost(struct srn_window *w)
 	cut_to(w, less);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
+
+u64 srn_window_delay(struct srn_window *w, u64 now_ns)
+{
+	u64 took = now_ns - w->timed_ns;
+
+	w->timed = false;
+	w->least_ns = min(w->least_ns, took);
+	return took - w->least_ns;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
 
 void srn_window_late(struct srn_window *w)
 {

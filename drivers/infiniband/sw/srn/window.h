@@ -22,7 +22,7 @@ struct srn_window {
 	u32 end;		/* one after the highest PSN ever sent */
 	struct srn_cursor at;	/* what goes next; before end it is sent again */
 	u32 cwnd;		/* PSNs that may be in flight */
-	u32 full;		/* cwnd while nothing was lost */
+	u32 full;		/* cwnd grows up to it */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
 	u32 credit;		/* towards the next step of cwnd */
 	u32 cut_end;		/* what was sent before the last cut ends here */
@@ -30,6 +30,7 @@ struct srn_window {
 	bool timed;		/* timed_psn left at timed_ns and was not sent again */
 	u32 timed_psn;
 	u64 timed_ns;		/* ktime */
+	u64 least_ns;		/* that an answer took on this connection: the path without queues */
 	u32 unasked;		/* packets since the last one that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
@@ -66,12 +67,12 @@ static inline bool srn_window_is_timed(const struct srn_window *w)
 	return w->timed && srn_psn_diff(w->una, w->timed_psn) > 0;
 }
 
-/** srn_window_took() - ns from its leaving to @now_ns; the next one may be timed */
-static inline u64 srn_window_took(struct srn_window *w, u64 now_ns)
-{
-	w->timed = false;
-	return now_ns - w->timed_ns;
-}
+/**
+ * srn_window_delay() - what the timed packet was answered later, at @now_ns, than the fastest
+ *
+ * The next one may be timed. Return: ns.
+ */
+u64 srn_window_delay(struct srn_window *w, u64 now_ns);
 
 /** srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight */
 u32 srn_window_chunk(const struct srn_window *w, u32 reads);
@@ -97,10 +98,11 @@ static inline u32 srn_window_reads(const struct srn_window *w)
 	return w->rd_tail - w->rd_head;
 }
 
-/** srn_window_asked() - all that is in flight was asked about */
+/** srn_window_asked() - all that is in flight was asked about, with a packet sent again */
 static inline void srn_window_asked(struct srn_window *w)
 {
 	w->unasked = 0;
+	w->timed = false;
 }
 
 /**

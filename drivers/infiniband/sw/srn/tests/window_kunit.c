@@ -56,6 +56,28 @@ static void srn_window_begins_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_BYTES / 4096 / 4);
 }
 
+/* A long path is no queue: what counts is what comes on top of the fastest answer. */
+static void srn_window_delay_test(struct kunit *test)
+{
+	static const struct { u64 took, delay; } rows[] = {
+		{ 100000000, 0 }, { 100000000, 0 }, { 130000000, 30000000 },
+		{ 90000000, 0 }, { 130000000, 40000000 },
+	};
+	struct srn_window *w = grown_window(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		srn_window_sent(w, 1, true, false);
+		srn_window_time(w, 1000);
+		srn_window_acked(w, w->at.psn);
+		KUNIT_EXPECT_EQ(test, srn_window_delay(w, 1000 + rows[i].took), rows[i].delay);
+	}
+	/* Another connection, another path. */
+	srn_window_start(w, FIRST, 1024);
+	srn_window_time(w, 0);
+	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 200000000), 0ull);
+}
+
 /* An answer that is late halves what may be out, once for all that was; what was sent twice
  * is not timed.
  */
@@ -70,7 +92,7 @@ static void srn_window_late_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
 	srn_window_acked(w, psn(1));
 	KUNIT_ASSERT_TRUE(test, srn_window_is_timed(w));
-	KUNIT_EXPECT_EQ(test, srn_window_took(w, 5000), 4000ull);
+	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 5000), 0ull);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
 	srn_window_late(w);
 	srn_window_late(w);
@@ -263,6 +285,7 @@ static void srn_window_seek_test(struct kunit *test)
 
 static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_begins_test),
+	KUNIT_CASE(srn_window_delay_test),
 	KUNIT_CASE(srn_window_late_test),
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
