@@ -11,6 +11,7 @@
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -72,10 +73,13 @@ class Channel {
     Check(connect(fd, reinterpret_cast<sockaddr*>(&addr), sizeof(addr)) == 0, "connect");
     return Channel(fd);
   }
+  // In one piece: the last word is one that the other side does not wait for the end of.
   void Send(const void* bytes, size_t size) const {
     const uint64_t n = size;
-    Check(write(fd_, &n, sizeof(n)) == sizeof(n), "write");
-    Check(write(fd_, bytes, size) == static_cast<ssize_t>(size), "write");
+    Data data(sizeof(n) + size);
+    std::memcpy(data.data(), &n, sizeof(n));
+    std::memcpy(data.data() + sizeof(n), bytes, size);
+    Check(write(fd_, data.data(), data.size()) == static_cast<ssize_t>(data.size()), "write");
   }
   Data Receive() const {
     uint64_t n = 0;
@@ -84,10 +88,12 @@ class Channel {
     Read(data.data(), n);
     return data;
   }
-  // Whether there is something to be read.
+  // Whether there is something to be read. Without the other side there never will be.
   bool HasInput() const {
     char byte;
-    return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+    const ssize_t n = recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    Check(n == 1 || (n < 0 && errno == EAGAIN), "the other side is gone");
+    return n == 1;
   }
 
  private:
@@ -126,7 +132,7 @@ class Ucx {
   void Wait(ucs_status_ptr_t request, std::string_view what) const {
     if (UCS_PTR_IS_ERR(request)) Must(UCS_PTR_STATUS(request), what);
     if (request == nullptr) return;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) Progress();
     Must(ucp_request_check_status(request), what);
     ucp_request_free(request);
   }
@@ -150,7 +156,7 @@ class Ucx {
   }
   // The next active message; at most one is on its way in this test.
   Data ReceiveAm() {
-    while (!am_there_) ucp_worker_progress(worker_);
+    while (!am_there_) Progress();
     am_there_ = false;
     if (am_rndv_ != nullptr) {
       const ucp_request_param_t param = {};
@@ -164,10 +170,17 @@ class Ucx {
   void End() const {
     Flush();
     channel_.Send("x", 1);
-    while (!channel_.HasInput()) ucp_worker_progress(worker_);
+    while (!channel_.HasInput()) Progress();
   }
 
  private:
+  // While nothing comes it looks now and then, since that is a system call, whether the other side
+  // is still there: UCX waits for ever, or half a minute, for one that is not.
+  void Progress() const {
+    constexpr unsigned kIdle = 10000;
+
+    if (ucp_worker_progress(worker_) == 0 && ++idle_ % kIdle == 0) channel_.HasInput();
+  }
   void SetAmHandler() {
     ucp_am_handler_param_t param = {};
     param.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
@@ -191,6 +204,7 @@ class Ucx {
   }
 
   const Channel& channel_;
+  mutable unsigned idle_ = 0;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h ep_ = nullptr;
