@@ -50,6 +50,11 @@ module-debug: ## srn.ko and srn_kunit.ko for the debug kernel (builds that, too)
 	@set -e; dir=$$(selftests/qemu/debug-kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" KUNIT=1
 
+.PHONY: module-cloud
+module-cloud: ## srn.ko for Debian's cloud kernel (unpacks that, too)
+	@set -e; dir=$$(selftests/qemu/cloud-kernel); \
+	$(MAKE) --no-print-directory module KDIR="$$dir/build"
+
 .PHONY: module-uml
 module-uml: ## the same for the User-Mode Linux kernel
 	@set -e; dir=$$(selftests/uml/kernel); \

@@ -13,6 +13,7 @@ build_all() {
 	if need_only uml; then build "provider" provider; else build "module and provider" all; fi
 	build "user space" tests
 	! need uml || build "User-Mode Linux and module" module-uml
+	! need cloud || build "module for the cloud kernel" module-cloud
 	! need debug || build_aside
 }
 

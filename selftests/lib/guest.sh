@@ -4,7 +4,7 @@
 # What a suite or a script in the guest calls. Given by the VM:
 #
 #   ME, VMS      which of how many VMs this is: 1 or 2
-#   KERNEL       stock or debug
+#   KERNEL       stock, cloud, debug or uml
 #   SRN_TREE     the source tree;  SRN_BUILD  its build/
 #   MTU          of eth0
 #

@@ -53,7 +53,7 @@ find_suites() {
 add_suite() {
 	local file=$1 name=$2 kernel=$3 seconds
 
-	[[ " ${SRN_KERNELS-host stock debug} " = *" $kernel "* ]] || return 0
+	[[ " ${SRN_KERNELS-host stock cloud debug} " = *" $kernel "* ]] || return 0
 	if [ -z "${SRN_LONG-}" ] && [[ " $(header "$file" LONG '') " = *" $kernel "* ]]; then
 		left_out+=("$name [$kernel]")
 		return
