@@ -19,6 +19,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 
 #include "env.h"
@@ -45,13 +46,16 @@ class Delay {
   Delay(std::string point, int ms) : point_(std::move(point)) { Set(ms); }
   ~Delay() { Set(0); }
 
+  bool works() const { return works_; }
+
  private:
   void Set(int ms) {
     std::ofstream file("/sys/module/srn/parameters/delay");
-    file << point_ << '=' << ms << std::flush;
+    works_ = static_cast<bool>(file << point_ << '=' << ms << std::flush);
   }
 
   std::string point_;
+  bool works_ = false;
 };
 
 // Runs a function again and again until it is destroyed.
@@ -134,43 +138,103 @@ double SpeedAlone() {
   return victim.Speed();
 }
 
-// The raw command of create_qp, with a response whose driver's part can't be written.
-class FailingCreate {
+// Room for the response to a raw command. The driver's part has a page of its own, which can't
+// be written if the command is to fail.
+class Answer {
  public:
-  FailingCreate(const Context& ctx, const Pd& pd, const Cq& cq)
-      : fd_(ctx.get()->cmd_fd),
-        pages_(
+  explicit Answer(bool fails)
+      : pages_(
             mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    mprotect(static_cast<char*>(pages_) + kPage, kPage, PROT_NONE);
-    ib_uverbs_cmd_hdr hdr = {};
-    hdr.command = IB_USER_VERBS_CMD_CREATE_QP;
-    hdr.in_words = sizeof(command_) / 4;
-    hdr.out_words = (sizeof(ib_uverbs_create_qp_resp) + sizeof(srn_create_qp_resp)) / 4;
+    if (fails) mprotect(driver<char>(), kPage, PROT_NONE);
+  }
+  ~Answer() { munmap(pages_, 2 * kPage); }
+
+  template <typename T>
+  T* driver() const {
+    return reinterpret_cast<T*>(static_cast<char*>(pages_) + kPage);
+  }
+  template <typename T>
+  T* core() const {
+    return driver<T>() - 1;
+  }
+
+ private:
+  static constexpr size_t kPage = 4096;
+
+  void* pages_;
+};
+
+// As libibverbs writes it to the device; the driver's part of the request is zeros.
+template <typename Command>
+int Write(const Context& ctx, uint32_t number, const Command& command, size_t driver_in,
+          size_t out) {
+  const size_t in = sizeof(ib_uverbs_cmd_hdr) + sizeof(command) + driver_in;
+  ib_uverbs_cmd_hdr hdr = {};
+  hdr.command = number;
+  hdr.in_words = in / 4;
+  hdr.out_words = out / 4;
+  std::vector<char> bytes(in);
+  std::memcpy(bytes.data(), &hdr, sizeof(hdr));
+  std::memcpy(bytes.data() + sizeof(hdr), &command, sizeof(command));
+  return write(ctx.get()->cmd_fd, bytes.data(), in) < 0 ? errno : 0;
+}
+
+class RawCreate {
+ public:
+  RawCreate(const Context& ctx, const Pd& pd, const Cq& cq, bool fails)
+      : ctx_(ctx), pd_(pd), cq_(cq), answer_(fails) {}
+
+  int Call() const {
     ib_uverbs_create_qp cmd = {};
-    cmd.response = reinterpret_cast<uint64_t>(pages_) + kPage - sizeof(ib_uverbs_create_qp_resp);
-    cmd.pd_handle = pd->handle;
-    cmd.send_cq_handle = cq->handle;
-    cmd.recv_cq_handle = cq->handle;
+    cmd.response = reinterpret_cast<uint64_t>(answer_.core<ib_uverbs_create_qp_resp>());
+    cmd.pd_handle = pd_->handle;
+    cmd.send_cq_handle = cq_->handle;
+    cmd.recv_cq_handle = cq_->handle;
     cmd.max_send_wr = 16;
     cmd.max_recv_wr = 16;
     cmd.max_send_sge = 1;
     cmd.max_recv_sge = 1;
     cmd.qp_type = IBV_QPT_RC;
-    std::memcpy(command_, &hdr, sizeof(hdr));
-    std::memcpy(command_ + sizeof(hdr), &cmd, sizeof(cmd));
+    return Write(ctx_, IB_USER_VERBS_CMD_CREATE_QP, cmd, sizeof(srn_create_qp_req),
+                 sizeof(ib_uverbs_create_qp_resp) + sizeof(srn_create_qp_resp));
   }
-  ~FailingCreate() { munmap(pages_, 2 * kPage); }
-
-  int Call() const { return write(fd_, command_, sizeof(command_)) < 0 ? errno : 0; }
+  int Destroy() const {
+    ib_uverbs_destroy_qp_resp answer = {};
+    ib_uverbs_destroy_qp cmd = {};
+    cmd.response = reinterpret_cast<uint64_t>(&answer);
+    cmd.qp_handle = answer_.core<ib_uverbs_create_qp_resp>()->qp_handle;
+    return Write(ctx_, IB_USER_VERBS_CMD_DESTROY_QP, cmd, 0, sizeof(answer));
+  }
+  // The new QP's queues, as soon as the program can know of them.
+  Mapping Queues() const {
+    auto* answer = answer_.driver<srn_create_qp_resp>();
+    const auto end = Clock::now() + Patience();
+    // The last word of the answer.
+    while (!__atomic_load_n(&answer->rq_stride, __ATOMIC_ACQUIRE) && Clock::now() < end)
+      std::this_thread::yield();
+    void* start = mmap(nullptr, answer->mmap_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       ctx_.get()->cmd_fd, static_cast<off_t>(answer->mmap_offset));
+    if (start == MAP_FAILED) throw std::runtime_error("no queues to map");
+    return {reinterpret_cast<uint64_t>(start), answer->mmap_len};
+  }
 
  private:
-  static constexpr size_t kPage = 4096;
-
-  int fd_;
-  void* pages_;
-  char command_[sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_create_qp) +
-                sizeof(srn_create_qp_req)] = {};
+  const Context& ctx_;
+  const Pd& pd_;
+  const Cq& cq_;
+  Answer answer_;
 };
+
+// A resize whose response can't be written.
+int FailingResize(const Context& ctx, const Cq& cq, uint32_t entries) {
+  const Answer answer(/*fails=*/true);
+  ib_uverbs_resize_cq cmd = {};
+  cmd.response = reinterpret_cast<uint64_t>(answer.core<ib_uverbs_resize_cq_resp>());
+  cmd.cq_handle = cq->handle;
+  cmd.cqe = entries;
+  return Write(ctx, IB_USER_VERBS_CMD_RESIZE_CQ, cmd, 0,
+               sizeof(ib_uverbs_resize_cq_resp) + sizeof(srn_resize_cq_resp));
+}
 
 void RingAll() {
   for (int fd : DoorbellFds()) (void)ioctl(fd, SRN_IOC_DOORBELL, uint64_t{0xffffffff});
@@ -211,8 +275,9 @@ class HostileVerbs : public WireTest {
     for (uint64_t id = 0; id < 24; id++) Must(qp.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));
     return cq;
   }
-  Qp ErrorQp(const Cq& cq, uint32_t depth) {
-    Qp qp = Must(Qp::Create(a_.pd, cq, cq, {.max_send_wr = depth, .max_recv_wr = depth}));
+  Qp ErrorQp(const Cq& cq, uint32_t depth) { return ErrorQp(cq, cq, depth); }
+  Qp ErrorQp(const Cq& send_cq, const Cq& recv_cq, uint32_t depth) {
+    Qp qp = Must(Qp::Create(a_.pd, send_cq, recv_cq, {.max_send_wr = depth, .max_recv_wr = depth}));
     Must(ConnectTo(qp, a_.port, a_.port.gid, qp.num(), 0, 0, {}));
     Must(qp.ModifyState(IBV_QPS_ERR));
     return qp;
@@ -226,8 +291,8 @@ TEST_P(HostileVerbs, WithoutLoadForComparison) { ExpectOthersGoOn("no load", Spe
 TEST_P(HostileVerbs, FailingCreateBesideDoorbellsHarmsNobody) {
   const double alone = SpeedAlone();
   const Cq cq = CqOfAStreamer();
-  const FailingCreate create(a_.ctx, a_.pd, cq);
-  const Delay window("qp_answered", 1);
+  const RawCreate create(a_.ctx, a_.pd, cq, /*fails=*/true);
+  const Delay window("qp_answered", 1), away("away", 5);
   ASSERT_EQ(create.Call(), EFAULT);
   {
     const Loop rings([] { RingAll(); });
@@ -235,6 +300,33 @@ TEST_P(HostileVerbs, FailingCreateBesideDoorbellsHarmsNobody) {
     ExpectOthersGoOn("failing create_qp beside doorbells", alone);
   }
   (void)Must(Qp::Create(a_.pd, cq, cq, {}));
+}
+
+// Whether a doorbell runs the QP: the kernel then says anew that it wants to be rung.
+bool Runs(const Mapping& queues) {
+  __atomic_store_n(&queues.qp_page()->status, 0, __ATOMIC_SEQ_CST);
+  RingAll();
+  return __atomic_load_n(&queues.qp_page()->status, __ATOMIC_SEQ_CST) & SRN_QP_NEED_DB;
+}
+
+TEST_P(HostileVerbs, NothingRunsAQpBeforeItsCreationCannotFail) {
+  const Cq cq = Must(Cq::Create(a_.ctx, 16));
+  const RawCreate create(a_.ctx, a_.pd, cq, /*fails=*/false);
+  const Delay window("qp_answered", 500);
+  std::atomic<bool> created = false;
+  std::jthread creates([&] {
+    EXPECT_EQ(create.Call(), 0);
+    created = true;
+  });
+  const Mapping queues = create.Queues();
+  const bool ran = Runs(queues);
+  if (window.works() && !created) {
+    EXPECT_FALSE(ran);
+  }
+  creates.join();
+  EXPECT_TRUE(Runs(queues));
+  munmap(queues.data(), queues.size);
+  EXPECT_EQ(create.Destroy(), 0);
 }
 
 TEST_P(HostileVerbs, WhoAsksForAQpDoesNotStopIt) {
@@ -318,6 +410,41 @@ TEST_P(HostileVerbs, ResizeUnderFullLoadLosesNothing) {
   }
   EXPECT_GT(seen, 0u);
   while (seen < posted) ASSERT_EQ(Await(cq).wr_id, seen++);
+}
+
+// The program was not told of a new ring: the old one is still in use.
+TEST_P(HostileVerbs, FailingResizeLeavesTheRing) {
+  Cq cq = Must(Cq::Create(a_.ctx, 64));
+  Qp qp = ErrorQp(cq, 32);
+  Must(qp.Post(RecvWr(1, {a_.mr.Slice(0, 8)})));
+  EXPECT_EQ(FailingResize(a_.ctx, cq, 1024), EFAULT);
+  Must(qp.Post(RecvWr(2, {a_.mr.Slice(0, 8)})));
+  EXPECT_EQ(Await(cq).wr_id, 1u);
+  EXPECT_EQ(Await(cq).wr_id, 2u);
+}
+
+// More CQEs than are copied under the CQ's lock. Of the send CQ none is left lying, so that who
+// posts does not look like a streamer, and writes the CQE itself.
+TEST_P(HostileVerbs, CompletionsComeWhileACqIsCopied) {
+  const uint64_t before = 200;
+  const Cq other = Must(Cq::Create(a_.ctx, 16));
+  Cq cq = Must(Cq::Create(a_.ctx, 1024));
+  Qp qp = ErrorQp(other, cq, 256);
+  for (uint64_t id = 0; id < before; id++) Must(qp.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));
+  const Delay window("cq_copied", 1000);
+  std::atomic<bool> resized = false;
+  std::jthread resizes([&] {
+    Must(cq.Resize(4096));
+    resized = true;
+  });
+  // Into the copying, most likely; before it, nothing is seen.
+  std::this_thread::sleep_for(milliseconds(100));
+  Must(qp.Post(RecvWr(before, {a_.mr.Slice(0, 8)})));
+  if (window.works()) {
+    EXPECT_FALSE(resized);
+  }
+  resizes.join();
+  for (uint64_t id = 0; id <= before; id++) EXPECT_EQ(Await(cq).wr_id, id);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ip, HostileVerbs, testing::Values(Ip::kV4), IpName);

@@ -171,9 +171,9 @@ static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udat
 	if (err)
 		return err;
 	err = respond(qp, udata);
+	srn_delay(SRN_DELAY_QP_ANSWERED);
 	if (err)
 		srn_doorbell_del(uctx, qp->db_index);
-	srn_delay(SRN_DELAY_QP_ANSWERED);
 	return err;
 }
 
