@@ -69,6 +69,7 @@ int srn_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	kick(qp, SRN_TURN_SQ);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_post_send);
 
 static int post_one_recv(struct srn_qp *qp, const struct ib_recv_wr *wr)
 {

@@ -2,6 +2,8 @@
 /* The send queue's cursor: which WQE goes next, and send it. */
 #include "requester.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/ktime.h>
 #include <rdma/ib_verbs.h>
 
@@ -379,6 +381,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 	tell(qp, false);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_idle);
 
 void srn_requester_reset(struct srn_qp *qp)
 {

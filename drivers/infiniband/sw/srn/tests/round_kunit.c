@@ -5,6 +5,7 @@
 #include "../parse.h"
 #include "../post_kernel.h"
 #include "../qp.h"
+#include "../requester.h"
 #include "../round.h"
 #include "../stats.h"
 #include "fake.h"
@@ -276,46 +277,132 @@ static void srn_round_rxq_bounded_test(struct kunit *test)
 
 static void on_comp(struct ib_cq *cq, void *called)
 {
-	++*(int *)called;
+	if (called)
+		++*(int *)called;
+}
+
+static void free_cq(void *cq)
+{
+	srn_destroy_cq(&((struct srn_cq *)cq)->ibcq, NULL);
+}
+
+/* A QP in error, of a kernel user. Its one CQ counts in @called how often it tells. */
+static struct srn_qp *new_failed(struct kunit *test, u32 entries, int *called)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	const struct ib_cq_init_attr attr = { .cqe = 4 * entries };
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &qp->dev->ibdev;
+	cq->ibcq.comp_handler = on_comp;
+	cq->ibcq.cq_context = called;
+	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_cq, cq));
+	qp->state = IB_QPS_ERR;
+	qp->scq = cq;
+	qp->rcq = cq;
+	qp->page = fake_page(test);
+	qp->rq = (struct srn_rq){ .entries = entries, .max_wr = entries };
+	qp->rq.max_sge = 1;
+	qp->rq.stride = srn_recv_stride(1);
+	qp->rq.slots = kunit_kcalloc(test, entries, qp->rq.stride, GFP_KERNEL);
+	qp->sq = (struct srn_sq){ .entries = entries, .max_wr = entries };
+	qp->sq.wqe_size = srn_wqe_size(1, 0);
+	qp->sq.wqes = kunit_kcalloc(test, entries, qp->sq.wqe_size, GFP_KERNEL);
+	qp->sq.lim = (struct srn_wqe_limits){ .dev = qp->dev, .svc = qp->svc, .kernel = true };
+	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
+	KUNIT_ASSERT_NOT_NULL(test, qp->sq.wqes);
+	spin_lock_init(&qp->rq.lock);
+	spin_lock_init(&qp->sq.lock);
+	return qp;
 }
 
 /* A user may hold a lock that its completion handler takes: no post calls it. */
 static void srn_round_post_calls_no_handler_test(struct kunit *test)
 {
-	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
-	const struct ib_cq_init_attr attr = { .cqe = 8 };
-	struct srn_qp *qp = &new_owner(test)->qp;
-	struct ib_recv_wr wr = { .wr_id = 1 };
-	const struct ib_recv_wr *bad;
+	struct ib_send_wr send = { .wr_id = 2, .opcode = IB_WR_SEND };
+	struct ib_recv_wr recv = { .wr_id = 1 };
+	const struct ib_send_wr *bad_send;
+	const struct ib_recv_wr *bad_recv;
+	struct srn_qp *qp;
 	int called = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, cq);
-	cq->ibcq.device = &qp->dev->ibdev;
-	cq->ibcq.comp_handler = on_comp;
-	cq->ibcq.cq_context = &called;
-	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
-	srn_req_notify_cq(&cq->ibcq, IB_CQ_NEXT_COMP);
-	qp->state = IB_QPS_ERR;
-	qp->rcq = cq;
-	qp->page = kunit_kzalloc(test, sizeof(*qp->page), GFP_KERNEL);
-	qp->rq = (struct srn_rq){ .entries = 8, .max_wr = 8, .max_sge = 1, .stride = 64 };
-	qp->rq.slots = kunit_kzalloc(test, 8 * 64, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, qp->page);
-	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
-	spin_lock_init(&qp->rq.lock);
-
+	qp = new_failed(test, 8, &called);
+	srn_req_notify_cq(&qp->rcq->ibcq, IB_CQ_NEXT_COMP);
 	local_bh_disable();
-	KUNIT_EXPECT_EQ(test, srn_post_recv(&qp->ibqp, &wr, &bad), 0);
+	KUNIT_EXPECT_EQ(test, srn_post_recv(&qp->ibqp, &recv, &bad_recv), 0);
 	KUNIT_EXPECT_EQ(test, called, 0);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	KUNIT_EXPECT_EQ(test, called, 1);
-	srn_destroy_cq(&cq->ibcq, NULL);
+
+	srn_req_notify_cq(&qp->rcq->ibcq, IB_CQ_NEXT_COMP);
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, srn_post_send(&qp->ibqp, &send, &bad_send), 0);
+	KUNIT_EXPECT_EQ(test, called, 1);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, called, 2);
+}
+
+/* However much was posted, a round flushes a part of it, and the rest can wait. */
+static void srn_round_flush_bounded_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 2 * SRN_RUN_BUDGET, NULL);
+	int round;
+
+	qp->sq.tail = SRN_RUN_BUDGET + 10;
+	qp->rq.tail = 2 * SRN_RUN_BUDGET - 10;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
+	for (round = 1; round <= 3; round++) {
+		enum srn_left left;
+
+		local_bh_disable();
+		left = qp->turn.run(&qp->turn, SRN_TURN_FLUSH);
+		local_bh_enable();
+		KUNIT_EXPECT_EQ(test, left, round < 3 ? SRN_LEFT_LATER : SRN_LEFT_NOTHING);
+		KUNIT_EXPECT_EQ(test, qp->scq->prod, round * SRN_RUN_BUDGET);
+	}
+	srn_turn_disown(&qp->turn);
+}
+
+/* A program's index that says more than the ring holds is believed once. */
+static void srn_round_flush_garbage_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 8, NULL);
+	int i;
+
+	qp->kernel = false;
+	qp->page->rq_tail = 1000;
+	for (i = 0; i < 3; i++) {
+		srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
+		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+		KUNIT_EXPECT_EQ(test, qp->rcq->prod, 8);
+		KUNIT_EXPECT_EQ(test, qp->page->rq_head, 1000);
+	}
+}
+
+/* Who posts to a QP in error while the turn ends has one more round of it, not each time. */
+static void srn_round_moving_tail_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 8, NULL);
+
+	qp->kernel = false;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
+	qp->page->sq_tail = 1;
+	KUNIT_EXPECT_TRUE(test, srn_requester_idle(qp));
+	qp->page->sq_tail = 2;
+	KUNIT_EXPECT_FALSE(test, srn_requester_idle(qp));
+	KUNIT_EXPECT_TRUE(test, qp->page->status & SRN_QP_NEED_DB);
 }
 
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_rxq_bounded_test),
 	KUNIT_CASE(srn_round_post_calls_no_handler_test),
+	KUNIT_CASE(srn_round_flush_bounded_test),
+	KUNIT_CASE(srn_round_flush_garbage_test),
+	KUNIT_CASE(srn_round_moving_tail_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
