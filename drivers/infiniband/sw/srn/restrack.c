@@ -169,3 +169,4 @@ int srn_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 	nla_nest_end(msg, table);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_fill_res_srq);

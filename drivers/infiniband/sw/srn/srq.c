@@ -191,6 +191,7 @@ int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct i
 	attr->attr.max_wr = srq->max_wr;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_create_srq);
 
 int srn_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		   struct ib_udata *udata)
@@ -234,3 +235,4 @@ int srn_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	atomic_dec(&to_srn_dev(ibsrq->device)->num_srqs);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_destroy_srq);

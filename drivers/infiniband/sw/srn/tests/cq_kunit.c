@@ -339,17 +339,21 @@ static void srn_cq_handler_bounded_test(struct kunit *test)
 	srn_destroy_cq(&cq->ibcq, NULL);
 }
 
-/* A CQ may be shown while it is destroyed, and after, as long as its memory is there. */
+/* A CQ may be shown while it is destroyed, and after: its ring, which is gone, is not read. */
 static void srn_cq_shown_when_gone_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct srn_cq *cq = create_cq(test, c, 16);
 	struct sk_buff *msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	unsigned int len;
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	KUNIT_EXPECT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	KUNIT_EXPECT_GT(test, msg->len, nla_total_size(0));
+	len = msg->len;
 	srn_destroy_cq(&cq->ibcq, NULL);
 	KUNIT_EXPECT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	KUNIT_EXPECT_EQ(test, msg->len, len + nla_total_size(0));
 	nlmsg_free(msg);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Shared receive rings: indices that wrap, programs that lie about them, the limit. */
+#include "../restrack.h"
 #include "../srq.h"
 #include "../wqe.h"
 #include "fake.h"
+
+#include <net/netlink.h>
 
 #define ENTRIES	8
 
@@ -143,11 +146,34 @@ static void srn_srq_liar_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->srq->page->head, 1);
 }
 
+/* As a CQ: see srn_cq_shown_when_gone_test(). */
+static void srn_srq_shown_when_gone_test(struct kunit *test)
+{
+	struct ib_srq_init_attr attr = { .attr = { .max_wr = ENTRIES, .max_sge = 1 } };
+	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+	struct sk_buff *msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct ctx *c = test->priv;
+	unsigned int len;
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	srq->ibsrq.device = &c->dev->ibdev;
+	KUNIT_ASSERT_EQ(test, srn_create_srq(&srq->ibsrq, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, srn_fill_res_srq(msg, &srq->ibsrq), 0);
+	KUNIT_EXPECT_GT(test, msg->len, nla_total_size(0));
+	len = msg->len;
+	srn_destroy_srq(&srq->ibsrq, NULL);
+	KUNIT_EXPECT_EQ(test, srn_fill_res_srq(msg, &srq->ibsrq), 0);
+	KUNIT_EXPECT_EQ(test, msg->len, len + nla_total_size(0));
+	nlmsg_free(msg);
+}
+
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(srn_srq_wrap_test),
 	KUNIT_CASE(srn_srq_full_test),
 	KUNIT_CASE(srn_srq_limit_test),
 	KUNIT_CASE(srn_srq_liar_test),
+	KUNIT_CASE(srn_srq_shown_when_gone_test),
 	{}
 };
 
