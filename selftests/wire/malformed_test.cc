@@ -136,6 +136,22 @@ TEST_P(Malformed, OpcodeOfNoService) {
   EXPECT_FALSE(before.Grew("rcvd_no_qp"));
 }
 
+TEST_P(Malformed, ReservedOpcodeCountsOnceForEachService) {
+  for (const auto& [type, service] : {std::pair{IBV_QPT_RC, Service::kRc},
+                                      {IBV_QPT_UC, Service::kUc},
+                                      {IBV_QPT_UD, Service::kUd}}) {
+    SCOPED_TRACE(type);
+    Restart({.type = type});
+    const Counters counters;
+    Packet p = Request(Operation::kSendOnly, PeerPsn());
+    p.bth.opcode = roce::MakeOpcode(service, Operation{0x1e});
+    peer().Send(p);
+    EXPECT_TRUE(counters.Grew("rcvd_bad_opcode"));
+    EXPECT_EQ(counters.Growth("rcvd_bad_opcode"), 1u);
+    EXPECT_EQ(counters.Growth("rcvd_no_qp"), 0u);
+  }
+}
+
 TEST_P(Malformed, OpcodeOfAnotherService) {
   Start();
   for (const Service service : {Service::kUc, Service::kRd, Service::kUd, Service::kXrc}) {
