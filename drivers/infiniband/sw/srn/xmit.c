@@ -190,3 +190,4 @@ void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *paye
 	bytes = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
 	srn_xmit_sealed(path, skb, payer, 1, bytes);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_xmit);
