@@ -12,8 +12,8 @@
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
 #define IP_UDP		(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
-/* More payload than this has a page of its own: the slab allocator would take two for a
- * full packet with its headers, and clear both.
+/* More payload than this has a page of its own: the head is cut from a single page, which a
+ * full packet with its headers does not fit.
  */
 #define LINEAR_MAX	1024
 

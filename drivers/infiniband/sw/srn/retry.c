@@ -28,6 +28,12 @@ void srn_retry_reset(struct srn_qp *qp)
 	srn_clock_clear_all(&qp->clock);
 }
 
+/* The local ACK timeout that was asked for (9.7.6.1.3), ns; of code 0, which means none, too. */
+static u64 timeout_ns(const struct srn_qp *qp)
+{
+	return 4096ull << qp->timeout;
+}
+
 /* A requester may wait between one and four times the local ACK timeout
  * (9.7.6.1.3). The first loss is repaired after one; a peer that still does not
  * answer is short of time, and gets it before the retries are used up.
@@ -36,7 +42,7 @@ static u64 ack_timeout(const struct srn_qp *qp)
 {
 	unsigned int used = qp->retry_cnt - qp->retry.retries;
 
-	return (4096ull << qp->timeout) << min(used, 2u);
+	return timeout_ns(qp) << min(used, 2u);
 }
 
 void srn_retry_sent(struct srn_qp *qp)
@@ -72,7 +78,7 @@ static void look_at_delay(struct srn_qp *qp)
 {
 	u64 delay = srn_window_delay(&qp->window, ktime_get_ns());
 
-	if (!qp->timeout || delay <= (4096ull << qp->timeout) / 4)
+	if (!qp->timeout || delay <= timeout_ns(qp) / 4)
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
 	srn_window_late(&qp->window);

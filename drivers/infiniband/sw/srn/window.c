@@ -77,14 +77,18 @@ static void cut_to(struct srn_window *w, u32 cwnd)
 	w->cut_end = w->end;
 }
 
-void srn_window_lost(struct srn_window *w)
+/* Once for all that is out: what comes of the same queue says nothing new. */
+static void shrink(struct srn_window *w, u32 cwnd)
 {
-	u32 less = max_t(u32, w->cwnd - w->cwnd / 4, min_t(u32, w->cwnd, GAP_FLOOR));
-
 	if (w->cut)
 		return;
-	w->ssthresh = less;
-	cut_to(w, less);
+	w->ssthresh = cwnd;
+	cut_to(w, cwnd);
+}
+
+void srn_window_lost(struct srn_window *w)
+{
+	shrink(w, max_t(u32, w->cwnd - w->cwnd / 4, min_t(u32, w->cwnd, GAP_FLOOR)));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 
@@ -100,12 +104,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
 
 void srn_window_late(struct srn_window *w)
 {
-	u32 less = max_t(u32, w->cwnd / 2, FLOOR);
-
-	if (w->cut)
-		return;
-	w->ssthresh = less;
-	cut_to(w, less);
+	shrink(w, max_t(u32, w->cwnd / 2, FLOOR));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 
