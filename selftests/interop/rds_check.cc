@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "verbs/buffer.h"
+
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -60,11 +62,7 @@ void Must(ssize_t result, const std::string& what) {
 
 Bytes Pattern(size_t size, uint32_t seed) {
   Bytes data(size);
-  uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
-  for (uint8_t& byte : data) {
-    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-    byte = static_cast<uint8_t>(x);
-  }
+  verbs::FillPattern(std::as_writable_bytes(std::span(data)), seed);
   return data;
 }
 

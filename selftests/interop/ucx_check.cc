@@ -16,9 +16,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "verbs/buffer.h"
 
 namespace {
 
@@ -41,13 +44,9 @@ void Check(bool good, const std::string& what) {
   if (!good) Fail(what);
 }
 
-Data Pattern(size_t size, unsigned seed) {
+Data Pattern(size_t size, uint32_t seed) {
   Data data(size);
-  uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
-  for (uint8_t& byte : data) {
-    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-    byte = static_cast<uint8_t>(x);
-  }
+  verbs::FillPattern(std::as_writable_bytes(std::span(data)), seed);
   return data;
 }
 
