@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "verbs/buffer.h"
+#include <verbs/buffer.h>
 
 namespace {
 
