@@ -92,21 +92,6 @@ static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slo
 	return skb;
 }
 
-static void send_read_packets(struct srn_qp *qp, struct srn_replay_slot *slot,
-			      struct srn_read_packet *pkt, struct srn_mem *mem, int *budget)
-{
-	do {
-		transmit(qp, build_read(qp, slot, pkt, mem), slot->psn, !pkt->last);
-		srn_replay_advance(slot);
-		--*budget;
-		if (pkt->last) {
-			srn_replay_done(&qp->resp.replay, slot);
-			return;
-		}
-		srn_replay_packet(slot, qp->mtu, pkt);
-	} while (*budget > 0);
-}
-
 /* Nothing may overtake the NAK; but a second answer nobody depends on. */
 static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *slot,
 				    enum srn_verdict v)
@@ -118,21 +103,41 @@ static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *s
 	return v;
 }
 
-/* The key is proven for what is left of the answer, in each round: a region that
- * goes away in the middle ends the answer with a NAK (remote access error).
+/* The key is proven for what is left of the answer, packet by packet: a region that goes
+ * away in the middle ends the answer with a NAK (remote access error). Nothing is held
+ * while a packet leaves: who takes the memory back must not wait for the stack below.
  */
-static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+static enum srn_verdict prove_and_build(struct srn_qp *qp, const struct srn_replay_slot *slot,
+					const struct srn_read_packet *pkt, struct sk_buff **skb)
 {
-	struct srn_read_packet pkt;
 	struct srn_mem *mem;
 	enum srn_verdict v;
 
-	srn_replay_packet(slot, qp->mtu, &pkt);
-	v = get_mem(qp, pkt.va, slot->range.rkey, pkt.left, &mem);
+	v = get_mem(qp, pkt->va, slot->range.rkey, pkt->left, &mem);
 	if (v)
-		return refuse_rest(qp, slot, v);
-	send_read_packets(qp, slot, &pkt, mem, budget);
+		return v;
+	*skb = build_read(qp, slot, pkt, mem);
 	put_mem(mem);
+	return SRN_OK;
+}
+
+static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+{
+	struct srn_read_packet pkt;
+	struct sk_buff *skb;
+	enum srn_verdict v;
+
+	do {
+		srn_replay_packet(slot, qp->mtu, &pkt);
+		v = prove_and_build(qp, slot, &pkt, &skb);
+		if (v)
+			return refuse_rest(qp, slot, v);
+		transmit(qp, skb, slot->psn, !pkt.last);
+		srn_replay_advance(slot);
+		--*budget;
+	} while (!pkt.last && *budget > 0);
+	if (pkt.last)
+		srn_replay_done(&qp->resp.replay, slot);
 	return SRN_OK;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory behind keys, whatever made them (mr.c, mw.c).
  * Every access goes key -> srn_mem_get_*() (rights, bounds, PD proven, reference
- * taken) -> sgl.h or atomic.h -> srn_mem_put(). References are held within one turn of a
- * QP, never across packets, so that deregistration waits for nobody else.
+ * taken) -> sgl.h or atomic.h -> srn_mem_put(). References are held while bytes are copied
+ * or their pages referenced, never while a packet leaves, so that who takes a key away waits
+ * for nobody else.
  */
 #ifndef SRN_MEM_H
 #define SRN_MEM_H

@@ -7,7 +7,7 @@
 #include "../segment.h"
 #include "../train.h"
 #include "../xmit.h"
-#include "fake.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -16,10 +16,7 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/dst.h>
-#include <net/dst_cache.h>
 #include <net/lwtunnel.h>
-#include <net/net_namespace.h>
-#include <net/route.h>
 #include <rdma/ib_pack.h>
 
 /* Geneve's base header and the options that its length field can count. */
@@ -172,31 +169,22 @@ static u32 hash_of_next(struct srn_path *path)
 /* What leaves is steered, by its source port, which is the QP's. */
 static void srn_xmit_flow_test(struct kunit *test)
 {
-	struct srn_path path = { .dev = fake_dev(test), .sport = htons(0xc123) };
-	struct rtable *rt = rt_dst_alloc(init_net.loopback_dev, 0, RTN_LOCAL, true);
+	struct srn_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
 	u32 hash;
 
-	KUNIT_ASSERT_NOT_NULL(test, rt);
-	KUNIT_ASSERT_EQ(test, dst_cache_init(&path.cache, GFP_KERNEL), 0);
-	path.dev->net = &init_net;
-	rt->dst.output = leave;
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	path->dev = fake_dev(test);
+	path->sport = htons(0xc123);
 	memset(&left, 0, sizeof(left));
-	migrate_disable();	/* the cache is one for each CPU */
-	local_bh_disable();
-	/* The cache believes what was put there after a look in vain, which is new. */
-	path.cache.reset_ts--;
-	dst_cache_get(&path.cache);
-	dst_cache_set_ip4(&path.cache, &rt->dst, 0);
-	local_bh_enable();
-	hash = hash_of_next(&path);
-	KUNIT_EXPECT_EQ(test, hash_of_next(&path), hash);
-	path.sport = htons(0xc124);
-	KUNIT_EXPECT_NE(test, hash_of_next(&path), hash);
+	migrate_disable();
+	fake_route(test, path, leave);
+	hash = hash_of_next(path);
+	KUNIT_EXPECT_EQ(test, hash_of_next(path), hash);
+	path->sport = htons(0xc124);
+	KUNIT_EXPECT_NE(test, hash_of_next(path), hash);
 	migrate_enable();
 	KUNIT_EXPECT_EQ(test, left.num, 3);
 	KUNIT_EXPECT_EQ(test, left.steered, 3);
-	dst_cache_destroy(&path.cache);
-	dst_release(&rt->dst);
 }
 
 static struct kunit_case srn_build_cases[] = {

@@ -8,7 +8,7 @@
 #include "../requester.h"
 #include "../round.h"
 #include "../stats.h"
-#include "fake.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -177,6 +177,45 @@ static void srn_round_long_read_goes_away_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 0);
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, 300);
+}
+
+/* What the stack was given, and the references on what was read meanwhile. */
+static struct {
+	const struct srn_mem *mem;
+	unsigned int packets, refs;
+} left;
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	left.packets += max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1);
+	left.refs = max(left.refs, refcount_read(&left.mem->refs));
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Memory can be taken back while its bytes are on their way, alone and in trains. */
+static void srn_round_answer_holds_nothing_test(struct kunit *test)
+{
+	static const u32 npsns[] = { 1, 3, SRN_RUN_BUDGET };
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	struct srn_mem *mem = give_memory(test, qp, SRN_RUN_BUDGET * MTU);
+	u32 psn = 0;
+	int i;
+
+	migrate_disable();
+	fake_route(test, &qp->path, leave);
+	for (i = 0; i < ARRAY_SIZE(npsns); i++) {
+		memset(&left, 0, sizeof(left));
+		left.mem = mem;
+		local_bh_disable();
+		srn_round_rx(qp, new_read(test, psn, mem, npsns[i] * MTU));
+		local_bh_enable();
+		KUNIT_EXPECT_EQ(test, left.packets, npsns[i]);
+		KUNIT_EXPECT_EQ(test, left.refs, 1);
+		psn += npsns[i];
+	}
+	migrate_enable();
 }
 
 /* READ, and behind it without a fence a SEND that invalidates what is read: both are at
@@ -407,6 +446,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
 	KUNIT_CASE(srn_round_long_read_goes_away_test),
+	KUNIT_CASE(srn_round_answer_holds_nothing_test),
 	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	{}
 };
