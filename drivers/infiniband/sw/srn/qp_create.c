@@ -2,6 +2,7 @@
 /* Making and unmaking QPs. */
 #include "qp_create.h"
 
+#include <kunit/visibility.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -248,6 +249,7 @@ err_count:
 	atomic_dec(&dev->num_qps);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_create_qp);
 
 /* ib_core destroys the objects of programs that run on, under this lock: the device
  * goes, or to another network namespace. Also true for a program that destroys a
@@ -312,3 +314,4 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	atomic_dec(&qp->dev->num_qps);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_destroy_qp);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "../payer.h"
+#include "../cq.h"
 #include "../limits.h"
-#include "../service.h"
+#include "../qp.h"
+#include "../qp_create.h"
+#include "fake.h"
 
-#include <kunit/test.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
@@ -59,21 +61,59 @@ static void srn_payer_wait_test(struct kunit *test)
 	srn_payer_close(&payer);
 }
 
-/* Nobody connects without the GSI: a full queue elsewhere must not stop it. */
-static void srn_payer_services_test(struct kunit *test)
-{
-	struct srn_payer nobody = {};
+struct pays_row {
+	const char *desc;
+	enum ib_qp_type type;
+	bool pays;
+};
 
-	KUNIT_EXPECT_TRUE(test, srn_service_of(IB_QPT_UC)->paced);
-	KUNIT_EXPECT_TRUE(test, srn_service_of(IB_QPT_UD)->paced);
-	KUNIT_EXPECT_FALSE(test, srn_service_of(IB_QPT_GSI)->paced);
-	KUNIT_EXPECT_TRUE(test, srn_payer_has_room(&nobody));
+static const struct pays_row pays_rows[] = {
+	{ "RC has a window", IB_QPT_RC, false },
+	{ "UC", IB_QPT_UC, true },
+	{ "UD", IB_QPT_UD, true },
+	/* Nobody connects without it: a full queue must not stop it. */
+	{ "the GSI", IB_QPT_GSI, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(pays, pays_rows, desc);
+
+static struct srn_cq *new_cq(struct kunit *test, struct srn_dev *dev)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	const struct ib_cq_init_attr attr = { .cqe = 1 };
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &dev->ibdev;
+	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
+	return cq;
+}
+
+static void srn_payer_of_qp_test(struct kunit *test)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	const struct pays_row *row = test->param_value;
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev);
+	struct ib_qp_init_attr attr = {
+		.qp_type = row->type, .port_num = 1, .send_cq = &cq->ibcq, .recv_cq = &cq->ibcq,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	dev->net = &init_net;
+	qp->ibqp.device = &dev->ibdev;
+	qp->ibqp.pd = fake_pd(test, dev);
+	KUNIT_ASSERT_EQ(test, srn_create_qp(&qp->ibqp, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, !!qp->payer.sock, row->pays);
+	KUNIT_EXPECT_PTR_EQ(test, qp->req.train.payer, &qp->payer);
+	KUNIT_EXPECT_TRUE(test, srn_payer_has_room(&qp->payer));
+	srn_destroy_qp(&qp->ibqp, NULL);
+	srn_destroy_cq(&cq->ibcq, NULL);
 }
 
 static struct kunit_case srn_payer_cases[] = {
 	KUNIT_CASE(srn_payer_room_test),
 	KUNIT_CASE(srn_payer_wait_test),
-	KUNIT_CASE(srn_payer_services_test),
+	KUNIT_CASE_PARAM(srn_payer_of_qp_test, pays_gen_params),
 	{}
 };
 
