@@ -5,6 +5,7 @@
 #include <linux/kthread.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/sched.h>
 
 struct fake {
 	struct srn_turn turn;
@@ -19,6 +20,8 @@ struct fake {
 	bool later;		/* what is left is left for later */
 	unsigned int busy_us;	/* how long a round takes */
 	int in_softirq;		/* rounds there */
+	int by_worker;		/* rounds there */
+	int nice;		/* of the last worker */
 };
 
 static enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
@@ -30,6 +33,10 @@ static enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
 	srn_turn_assert_owned(turn);
 	f->rounds++;
 	f->in_softirq += !!in_serving_softirq();
+	if (!in_serving_softirq() && (current->flags & PF_WQ_WORKER)) {
+		f->by_worker++;
+		f->nice = task_nice(current);
+	}
 	udelay(f->busy_us);
 	f->seen |= bits;
 	f->done += atomic_xchg(&f->work, 0);
@@ -284,6 +291,18 @@ static void srn_turn_away_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* Workers compete with programs as one of them, whatever a program has them do. */
+static void srn_turn_away_is_not_first_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	srn_turn_send_away(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->by_worker, 1);
+	KUNIT_EXPECT_EQ(test, f->nice, 0);
+}
+
 /* A turn that is away can be owned, and stays with its worker until then. */
 static void srn_turn_own_away_test(struct kunit *test)
 {
@@ -368,6 +387,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_poll_bounded_test),
 	KUNIT_CASE(srn_turn_later_test),
 	KUNIT_CASE(srn_turn_away_test),
+	KUNIT_CASE(srn_turn_away_is_not_first_test),
 	KUNIT_CASE(srn_turn_own_away_test),
 	KUNIT_CASE(srn_turn_away_pause_test),
 	KUNIT_CASE(srn_turn_race_test),
