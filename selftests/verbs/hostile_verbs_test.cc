@@ -164,16 +164,16 @@ class Answer {
   void* pages_;
 };
 
-// As libibverbs writes it to the device; the driver's part of the request is zeros.
+// As libibverbs writes it to the device; each byte of the driver's part of the request is the same.
 template <typename Command>
-int Write(const Context& ctx, uint32_t number, const Command& command, size_t driver_in,
-          size_t out) {
+int Write(const Context& ctx, uint32_t number, const Command& command, size_t driver_in, size_t out,
+          char driver_byte = 0) {
   const size_t in = sizeof(ib_uverbs_cmd_hdr) + sizeof(command) + driver_in;
   ib_uverbs_cmd_hdr hdr = {};
   hdr.command = number;
   hdr.in_words = in / 4;
   hdr.out_words = out / 4;
-  std::vector<char> bytes(in);
+  std::vector<char> bytes(in, driver_byte);
   std::memcpy(bytes.data(), &hdr, sizeof(hdr));
   std::memcpy(bytes.data() + sizeof(hdr), &command, sizeof(command));
   return write(ctx.get()->cmd_fd, bytes.data(), in) < 0 ? errno : 0;
@@ -235,6 +235,34 @@ int FailingResize(const Context& ctx, const Cq& cq, uint32_t entries) {
   return Write(ctx, IB_USER_VERBS_CMD_RESIZE_CQ, cmd, 0,
                sizeof(ib_uverbs_resize_cq_resp) + sizeof(srn_resize_cq_resp));
 }
+
+// An address handle for a program that knows more, or less, than this kernel.
+class RawCreateAh {
+ public:
+  RawCreateAh(const Context& ctx, const Pd& pd, const ibv_ah_attr& attr) : ctx_(ctx) {
+    cmd_.response = reinterpret_cast<uint64_t>(answer_.core<ib_uverbs_create_ah_resp>());
+    cmd_.pd_handle = pd->handle;
+    std::memcpy(cmd_.attr.grh.dgid, attr.grh.dgid.raw, sizeof(cmd_.attr.grh.dgid));
+    cmd_.attr.grh.sgid_index = attr.grh.sgid_index;
+    cmd_.attr.is_global = attr.is_global;
+    cmd_.attr.port_num = attr.port_num;
+  }
+
+  int Call(size_t driver_in, char driver_byte, size_t driver_out) const {
+    return Write(ctx_, IB_USER_VERBS_CMD_CREATE_AH, cmd_, driver_in,
+                 sizeof(ib_uverbs_create_ah_resp) + driver_out, driver_byte);
+  }
+  int Destroy() const {
+    ib_uverbs_destroy_ah cmd = {};
+    cmd.ah_handle = answer_.core<ib_uverbs_create_ah_resp>()->ah_handle;
+    return Write(ctx_, IB_USER_VERBS_CMD_DESTROY_AH, cmd, 0, 0);
+  }
+
+ private:
+  const Context& ctx_;
+  Answer answer_{/*fails=*/false};
+  ib_uverbs_create_ah cmd_ = {};
+};
 
 void RingAll() {
   for (int fd : DoorbellFds()) (void)ioctl(fd, SRN_IOC_DOORBELL, uint64_t{0xffffffff});
@@ -410,6 +438,19 @@ TEST_P(HostileVerbs, ResizeUnderFullLoadLosesNothing) {
   }
   EXPECT_GT(seen, 0u);
   while (seen < posted) ASSERT_EQ(Await(cq).wr_id, seen++);
+}
+
+// What a newer program asks for in words that this kernel does not know is not left out silently;
+// what it leaves empty is.
+TEST_P(HostileVerbs, UnknownInputForAnAddressHandleIsRefused) {
+  const RawCreateAh create(a_.ctx, a_.pd, AhAttr(a_.port, b_.port.gid));
+  const size_t out = sizeof(srn_create_ah_resp);
+  EXPECT_EQ(create.Call(/*driver_in=*/8, /*driver_byte=*/1, out), EOPNOTSUPP);
+  EXPECT_EQ(create.Call(8, 0, out - 4), EINVAL);
+  for (size_t driver_in : {0, 8, 256}) {
+    EXPECT_EQ(create.Call(driver_in, 0, out), 0);
+    EXPECT_EQ(create.Destroy(), 0);
+  }
 }
 
 // The program was not told of a new ring: the old one is still in use.
