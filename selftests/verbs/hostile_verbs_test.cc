@@ -464,6 +464,32 @@ TEST_P(HostileVerbs, FailingResizeLeavesTheRing) {
   EXPECT_EQ(Await(cq).wr_id, 2u);
 }
 
+// Completions in a new ring, polled or not.
+size_t Cqes(const Mapping& ring) {
+  const auto* cqes = reinterpret_cast<const srn_cqe*>(ring.data() + SRN_QUEUE_OFFSET);
+  const std::span all(cqes, (ring.size - SRN_QUEUE_OFFSET) / sizeof(srn_cqe));
+  return std::ranges::count_if(all, [](const srn_cqe& cqe) { return cqe.wr_id != 0; });
+}
+
+// As many as the ring has slots would cost time, which a program could take again and again.
+TEST_P(HostileVerbs, ResizeCopiesOnlyWhatWasNotPolled) {
+  Cq cq = Must(Cq::Create(a_.ctx, 64));
+  Qp qp = ErrorQp(cq, 64);
+  uint64_t posted = 0, seen = 0;
+  auto post = [&](int count) {
+    for (; count; count--) Must(qp.Post(RecvWr(++posted, {a_.mr.Slice(0, 8)})));
+  };
+  post(50);
+  while (seen < posted) ASSERT_EQ(Await(cq).wr_id, ++seen);
+  post(3);
+  const std::vector<Mapping> before = MappedQueues();
+  Must(cq.Resize(1024));
+  const std::vector<Mapping> added = Added(before, MappedQueues());
+  ASSERT_EQ(added.size(), 1u);
+  while (seen < posted) ASSERT_EQ(Await(cq).wr_id, ++seen);
+  EXPECT_EQ(Cqes(added[0]), 3u);
+}
+
 // More CQEs than are copied under the CQ's lock. Of the send CQ none is left lying, so that who
 // posts does not look like a streamer, and writes the CQE itself.
 TEST_P(HostileVerbs, CompletionsComeWhileACqIsCopied) {
