@@ -99,6 +99,16 @@ TEST_F(Device, EveryGidIsRoceV2AndBelongsToANetdev) {
   }
 }
 
+TEST_F(Device, PortIsFoundByItsGid) {
+  for (const Ip ip : {Ip::kV4, Ip::kV6}) {
+    const Port wanted = Must(a_.ctx.FindPort(ip));
+    const Port found = Must(a_.ctx.FindPort(wanted.gid));
+    EXPECT_EQ(found.gid_index, wanted.gid_index);
+    EXPECT_EQ(found.active_mtu, wanted.active_mtu);
+  }
+  EXPECT_EQ(a_.ctx.FindPort(ibv_gid{.raw = {0x20, 0x01, 0xd, 0xb8}}).error(), ENOENT);
+}
+
 TEST_F(Device, AdvertisedQueueSizesCanBeAllocatedTogether) {
   // Middleware creates queues at the advertised limits.
   const ibv_device_attr attr = Must(a_.ctx.QueryDevice());

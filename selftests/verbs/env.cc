@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 namespace verbs_test {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double TimeScale() {
   const char* text = std::getenv("SRN_TIME_SCALE");
@@ -22,15 +19,6 @@ testing::ScopedTrace TraceOf(std::source_location where, const char* what) {
 }
 
 }  // namespace
-
-void FailSetup(const Error& error, std::source_location where) {
-  throw SetupFailure(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
-                     error.message());
-}
-
-void Must(Status status, std::source_location where) {
-  if (!status.ok()) FailSetup(status.failure(), where);
-}
 
 Timeout Patience(int ms) { return Timeout(static_cast<int64_t>(ms * TimeScale())); }
 
@@ -135,11 +123,9 @@ void ExpectQuiet(const Cq& cq, std::source_location where) {
 
 void ExpectReaches(const Qp& qp, ibv_qp_state state, std::source_location where) {
   auto trace = TraceOf(where, "QP state");
-  const auto deadline = Clock::now() + Patience();
+  Status reached = qp.WaitState(state, Patience());
 
-  while (qp.State() != state && Clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(qp.State(), state);
+  EXPECT_TRUE(reached.ok()) << reached.message() << ": want " << state << ", is " << qp.State();
 }
 
 void ExpectPattern(ConstBytes bytes, uint32_t seed, std::source_location where) {

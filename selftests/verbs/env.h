@@ -11,12 +11,12 @@
 #include <optional>
 #include <ostream>
 #include <source_location>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <result/must.h>
 #include <verbs/connect.h>
 
 namespace verbs {
@@ -28,22 +28,8 @@ inline void PrintTo(Ip ip, std::ostream* os) { *os << ToString(ip); }
 namespace verbs_test {
 
 using namespace verbs;
-
-// Thrown by Must(); GoogleTest turns it into a failure of the test.
-struct SetupFailure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void FailSetup(const Error& error, std::source_location where);
-
-// The value, or the end of this test.
-template <typename T>
-T Must(Result<T> result, std::source_location where = std::source_location::current()) {
-  if (!result.ok()) FailSetup(result.failure(), where);
-  return *std::move(result);
-}
-
-void Must(Status status, std::source_location where = std::source_location::current());
+using result::Must;
+using result::SetupFailure;
 
 // How long a test waits for what must come.
 Timeout Patience(int ms = 10000);

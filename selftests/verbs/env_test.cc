@@ -25,6 +25,12 @@ TEST(Pattern, OtherByteIsFound) {
   EXPECT_EQ(FirstOther(bytes, std::byte{7}), 99u);
 }
 
+TEST(PathMtu, IsAsManyBytesAndBack) {
+  EXPECT_EQ(MtuBytes(IBV_MTU_256), 256);
+  for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
+    EXPECT_EQ(MtuOf(MtuBytes(mtu)), mtu);
+}
+
 TEST(Completion, EveryFieldIsCompared) {
   const Wc want = {.wr_id = 1,
                    .opcode = IBV_WC_RECV,

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "must.h"
+
 namespace result {
 namespace {
 
@@ -36,6 +38,20 @@ TEST(Result, FailureWithoutErrnoIsNoSuccess) {
   EXPECT_EQ(FromErrno("x").code, EIO);
   errno = ENOMEM;
   EXPECT_EQ(FromErrno("x").code, ENOMEM);
+}
+
+TEST(Must, GivesTheValueOrThrowsWhereItStands) {
+  EXPECT_EQ(*Must(Result<std::unique_ptr<int>>(std::make_unique<int>(7))), 7);
+  EXPECT_NO_THROW(Must(Status()));
+  EXPECT_THROW(Must(Status(Error{EIO})), SetupFailure);
+  const int line = __LINE__ + 2;
+  try {
+    (void)Must(Result<int>(Error{ENOENT, "open"}));
+    FAIL() << "a failure passed";
+  } catch (const SetupFailure& failure) {
+    EXPECT_EQ(failure.what(), std::string(__FILE__) + ":" + std::to_string(line) +
+                                  ": open: No such file or directory");
+  }
 }
 
 TEST(ResultDeathTest, ReadingWhatIsNotThereAborts) {

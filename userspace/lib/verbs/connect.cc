@@ -10,10 +10,6 @@ ibv_mtu AgreedMtu(const Port& a, const Port& b, const WireOptions& options) {
   return options.mtu ? options.mtu : std::min(a.active_mtu, b.active_mtu);
 }
 
-Status Apply(const Qp& qp, const Transition& transition) {
-  return qp.Modify(transition.attr, transition.mask);
-}
-
 }  // namespace
 
 ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& options) {
@@ -25,6 +21,7 @@ ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& 
   attr.grh.sgid_index = static_cast<uint8_t>(local.gid_index);
   attr.grh.hop_limit = options.hop_limit;
   attr.grh.traffic_class = options.traffic_class;
+  attr.grh.flow_label = options.flow_label;
   return attr;
 }
 
@@ -33,11 +30,13 @@ Transition ToInit(ibv_qp_type type, const Port& local, const WireOptions& option
 
   t.attr.qp_state = IBV_QPS_INIT;
   t.attr.port_num = local.num;
+  t.attr.qkey = options.qkey;
   t.attr.qp_access_flags = options.access;
   // UC knows neither READ nor atomics, and a right to them is refused.
   if (type == IBV_QPT_UC)
     t.attr.qp_access_flags &= IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+  t.mask |= type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
   return t;
 }
 
@@ -46,11 +45,13 @@ Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote, uin
   Transition t;
 
   t.attr.qp_state = IBV_QPS_RTR;
+  t.mask = IBV_QP_STATE;
+  if (type == IBV_QPT_UD) return t;
   t.attr.ah_attr = AhAttr(local, remote, options);
   t.attr.path_mtu = options.mtu ? options.mtu : local.active_mtu;
   t.attr.dest_qp_num = dest_qpn;
   t.attr.rq_psn = rq_psn;
-  t.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  t.mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
   if (type == IBV_QPT_RC) {
     t.attr.max_dest_rd_atomic = options.rd_atomic;
     t.attr.min_rnr_timer = options.min_rnr_timer;
@@ -75,6 +76,10 @@ Transition ToRts(ibv_qp_type type, uint32_t sq_psn, const WireOptions& options) 
   return t;
 }
 
+Status Apply(const Qp& qp, const Transition& transition) {
+  return qp.Modify(transition.attr, transition.mask);
+}
+
 Status ConnectTo(const Qp& qp, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
                  uint32_t rq_psn, uint32_t sq_psn, const WireOptions& options) {
   const ibv_qp_type type = qp->qp_type;
@@ -96,17 +101,7 @@ Status Connect(const Qp& a, const Port& port_a, const Qp& b, const Port& port_b,
 }
 
 Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey, uint32_t sq_psn) {
-  Transition init;
-
-  init.attr.qp_state = IBV_QPS_INIT;
-  init.attr.port_num = local.num;
-  init.attr.qkey = qkey;
-  init.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-
-  Status status = Apply(qp, init);
-  if (status.ok()) status = qp.ModifyState(IBV_QPS_RTR);
-  if (status.ok()) status = Apply(qp, ToRts(IBV_QPT_UD, sq_psn, {}));
-  return status;
+  return ConnectTo(qp, local, {}, 0, 0, sq_psn, {.qkey = qkey});
 }
 
 }  // namespace verbs

@@ -3,6 +3,8 @@
 // at once.
 #pragma once
 
+#include <bit>
+
 #include "context.h"
 #include "qp.h"
 
@@ -24,6 +26,8 @@ struct WireOptions {
   uint32_t psn_b = 0xabcdef;
   uint8_t traffic_class = 0;
   uint8_t hop_limit = 64;
+  uint32_t flow_label = 0;
+  uint32_t qkey = 0;  // UD
 };
 
 // Attributes of one transition with the mask that goes with them.
@@ -35,11 +39,13 @@ struct Transition {
 // The way from `local` to the GID of `remote`.
 ibv_ah_attr AhAttr(const Port& local, const ibv_gid& remote, const WireOptions& options = {});
 
-// RC and UC. `access` and all below as in WireOptions.
+// `access` and all below as in WireOptions. A UD QP has no peer: RTR leaves out what tells of one.
 Transition ToInit(ibv_qp_type type, const Port& local, const WireOptions& options = {});
 Transition ToRtr(ibv_qp_type type, const Port& local, const ibv_gid& remote, uint32_t dest_qpn,
                  uint32_t rq_psn, const WireOptions& options);
 Transition ToRts(ibv_qp_type type, uint32_t sq_psn, const WireOptions& options);
+
+Status Apply(const Qp& qp, const Transition& transition);
 
 // Takes both QPs from RESET to RTS, connected with each other.
 Status Connect(const Qp& a, const Port& port_a, const Qp& b, const Port& port_b,
@@ -54,5 +60,7 @@ Status BringUpUd(const Qp& qp, const Port& local, uint32_t qkey, uint32_t sq_psn
 
 // 256 to 4096.
 inline int MtuBytes(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
+// The path MTU of @p bytes, a power of two from 256 to 4096.
+inline ibv_mtu MtuOf(uint32_t bytes) { return ibv_mtu(std::countr_zero(bytes / 128)); }
 
 }  // namespace verbs

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "context.h"
 
+#include <arpa/inet.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace verbs {
@@ -17,6 +19,39 @@ bool IsV4Mapped(const ibv_gid& gid) {
 }
 
 bool IsLinkLocal(const ibv_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
+
+bool IsSame(const ibv_gid& a, const ibv_gid& b) {
+  return std::memcmp(a.raw, b.raw, sizeof(a.raw)) == 0;
+}
+
+std::string ToString(const ibv_gid& gid) {
+  char text[INET6_ADDRSTRLEN] = {};
+  return inet_ntop(AF_INET6, gid.raw, text, sizeof(text));
+}
+
+// The RoCEv2 GIDs of a port.
+Result<std::vector<ibv_gid_entry>> RoceGids(const Context& context, uint8_t port) {
+  std::vector<ibv_gid_entry> table(kMaxGids);
+  ssize_t count = ibv_query_gid_table(context.get(), table.data(), table.size(), 0);
+  if (count < 0) return FromReturn(static_cast<int>(count), "ibv_query_gid_table").failure();
+
+  table.resize(count);
+  std::erase_if(table, [port](const ibv_gid_entry& entry) {
+    return entry.port_num != port || entry.gid_type != IBV_GID_TYPE_ROCE_V2;
+  });
+  return table;
+}
+
+Result<Port> PortWith(const Context& context, const ibv_gid_entry& entry) {
+  const auto num = static_cast<uint8_t>(entry.port_num);
+  Result<ibv_port_attr> attr = context.QueryPort(num);
+  if (!attr.ok()) return attr.failure();
+
+  return Port{.num = num,
+              .gid_index = static_cast<int>(entry.gid_index),
+              .gid = entry.gid,
+              .active_mtu = attr->active_mtu};
+}
 
 }  // namespace
 
@@ -72,25 +107,25 @@ Result<ibv_port_attr> Context::QueryPort(uint8_t port) const {
 }
 
 Result<Port> Context::FindPort(Ip ip, uint8_t port) const {
-  Result<ibv_port_attr> attr = QueryPort(port);
-  if (!attr.ok()) return attr.failure();
-
-  std::vector<ibv_gid_entry> table(kMaxGids);
-  ssize_t count = ibv_query_gid_table(get(), table.data(), table.size(), 0);
-  if (count < 0) return FromReturn(static_cast<int>(count), "ibv_query_gid_table").failure();
-  table.resize(count);
+  Result<std::vector<ibv_gid_entry>> table = RoceGids(*this, port);
+  if (!table.ok()) return table.failure();
 
   const ibv_gid_entry* best = nullptr;
-  for (const ibv_gid_entry& entry : table) {
-    if (entry.port_num != port || entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
+  for (const ibv_gid_entry& entry : *table) {
     if (IsV4Mapped(entry.gid) != (ip == Ip::kV4)) continue;
     if (!best || (IsLinkLocal(best->gid) && !IsLinkLocal(entry.gid))) best = &entry;
   }
   if (!best) return Error{ENOENT, std::string("find a GID for ") + ToString(ip)};
-  return Port{.num = port,
-              .gid_index = static_cast<int>(best->gid_index),
-              .gid = best->gid,
-              .active_mtu = attr->active_mtu};
+  return PortWith(*this, *best);
+}
+
+Result<Port> Context::FindPort(const ibv_gid& gid, uint8_t port) const {
+  Result<std::vector<ibv_gid_entry>> table = RoceGids(*this, port);
+  if (!table.ok()) return table.failure();
+
+  for (const ibv_gid_entry& entry : *table)
+    if (IsSame(entry.gid, gid)) return PortWith(*this, entry);
+  return Error{ENOENT, "find the GID " + ToString(gid)};
 }
 
 Result<ibv_async_event> Context::WaitEvent(Timeout timeout) const {

@@ -39,6 +39,8 @@ class Context : public Handle<ibv_context> {
   // The first RoCEv2 GID of that IP version; a routable IPv6 address goes
   // before a link-local one. ENOENT if there is none.
   Result<Port> FindPort(Ip ip, uint8_t port = 1) const;
+  // The same with the RoCEv2 GID that is @p gid and no other.
+  Result<Port> FindPort(const ibv_gid& gid, uint8_t port = 1) const;
 
   // The next asynchronous event, already acknowledged; its element pointer
   // is only good for comparing. ETIMEDOUT if none came.

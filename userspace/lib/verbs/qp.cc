@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "qp.h"
 
+#include <thread>
+
 #include "chain.h"
 
 namespace verbs {
@@ -57,6 +59,16 @@ ibv_qp_state Qp::State() const {
   Result<QpState> state = Query();
 
   return state.ok() ? state->attr.qp_state : IBV_QPS_UNKNOWN;
+}
+
+Status Qp::WaitState(ibv_qp_state state, Timeout timeout) const {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+
+  while (State() != state) {
+    if (std::chrono::steady_clock::now() > deadline) return Error{ETIMEDOUT, "wait for a QP state"};
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
 }
 
 Status Qp::Post(SendWr wr) const { return Post(std::span(&wr, 1), nullptr); }

@@ -48,6 +48,8 @@ class Qp : public Handle<ibv_qp> {
   Result<QpState> Query() const;
   // The state that ibv_query_qp tells, IBV_QPS_UNKNOWN if the call fails.
   ibv_qp_state State() const;
+  // Waits until the QP has got into @p state by itself. ETIMEDOUT if it did not.
+  Status WaitState(ibv_qp_state state, Timeout timeout) const;
 
   Status Post(SendWr wr) const;
   // Posts a list; `posted` gets the number of requests before the bad one.
