@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // RC atomics, both directions. IBTA vol. 1, 9.4.6; annex A19 for ATOMIC WRITE.
+#include <result/must.h>
+
 #include "fixture.h"
 
 namespace wire {
@@ -102,14 +104,7 @@ TEST_P(RcAtomic, UnalignedAddressIsAnInvalidRequest) {
 
 TEST_P(RcAtomic, RequesterSendsCompareSwap) {
   Start();
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
-                 .id = 3,
-                 .offset = kPlace,
-                 .length = 8,
-                 .remote_va = 0x10008,
-                 .rkey = 0x77,
-                 .compare_add = 1234,
-                 .swap = 5678});
+  ep().Post(SendWr::CompareSwap(3, ep().mr().Slice(kPlace, 8), {0x10008, 0x77}, 1234, 5678));
   const Packet p = peer().Expect();
   EXPECT_THAT(p, IsRequest(Operation::kCompareSwap, DevPsn()));
   ASSERT_TRUE(p.atomic);
@@ -125,13 +120,7 @@ TEST_P(RcAtomic, RequesterSendsCompareSwap) {
 TEST_P(RcAtomic, RequesterSendsFetchAdd) {
   Start();
   ep().Fill(0xee);
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-                 .id = 4,
-                 .offset = kPlace,
-                 .length = 8,
-                 .remote_va = 0x10010,
-                 .rkey = 0x78,
-                 .compare_add = 99});
+  ep().Post(SendWr::FetchAdd(4, ep().mr().Slice(kPlace, 8), {0x10010, 0x78}, 99));
   const Packet p = peer().Expect();
   EXPECT_THAT(p, IsRequest(Operation::kFetchAdd, DevPsn()));
   ASSERT_TRUE(p.atomic);
@@ -145,13 +134,7 @@ TEST_P(RcAtomic, RequesterSendsFetchAdd) {
 
 TEST_P(RcAtomic, LostAtomicAckIsAskedForAgain) {
   Start({.timeout = 13});
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-                 .id = 4,
-                 .offset = kPlace,
-                 .length = 8,
-                 .remote_va = 0x10010,
-                 .rkey = 0x78,
-                 .compare_add = 99});
+  ep().Post(SendWr::FetchAdd(4, ep().mr().Slice(kPlace, 8), {0x10010, 0x78}, 99));
   const Packet first = peer().Expect();
   const Packet second = peer().Expect();
   EXPECT_EQ(roce::EncodeTransport(first), roce::EncodeTransport(second));
@@ -162,8 +145,7 @@ TEST_P(RcAtomic, LostAtomicAckIsAskedForAgain) {
 
 TEST_P(RcAtomic, ResponderExecutesAtomicWriteWhereItIsOffered) {
   Start();
-  ibv_device_attr_ex attr = {};
-  ASSERT_EQ(ibv_query_device_ex(Wire::Get().context(), nullptr, &attr), 0);
+  const ibv_device_attr_ex attr = result::Must(Wire::Get().context().QueryDeviceEx());
   constexpr uint64_t kDeviceAtomicWrite = uint64_t{1} << 40;
   if ((attr.device_cap_flags_ex & kDeviceAtomicWrite) == 0)
     GTEST_SKIP() << "the device does not offer ATOMIC WRITE";

@@ -11,8 +11,7 @@ constexpr size_t kGuard = 64;
 void WireTest::Start(const QpOptions& options) {
   peer_ = Peer::Create(GetParam());
   if (!peer_) throw std::runtime_error("no peer");
-  endpoint_ = Endpoint::Create(*peer_, options);
-  if (!endpoint_) throw std::runtime_error("no endpoint");
+  endpoint_ = std::make_unique<Endpoint>(*peer_, options);
 }
 
 void WireTest::ExpectAckedUpTo(uint32_t psn, uint32_t msn) {

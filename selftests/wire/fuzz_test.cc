@@ -118,25 +118,20 @@ void Fuzz::ReviveVictim() {
   victim_.reset();
   victim_peer_ = Peer::Create(GetParam());
   ASSERT_NE(victim_peer_, nullptr);
-  victim_ = Endpoint::Create(*victim_peer_, {.timeout = 14, .max_dest_rd_atomic = 2});
-  ASSERT_NE(victim_, nullptr);
+  victim_ =
+      std::make_unique<Endpoint>(*victim_peer_, QpOptions{.timeout = 14, .max_dest_rd_atomic = 2});
   victim_peer_->IgnoreRules();
   for (uint64_t id = 0; id < 16; ++id) victim_->PostRecv(id, 0, 4096);
-  victim_->PostSend({.opcode = IBV_WR_RDMA_READ,
-                     .id = 1,
-                     .offset = 8192,
-                     .length = 4096,
-                     .remote_va = 1,
-                     .rkey = 1});
+  victim_->Post(SendWr::Read(1, victim_->Data(8192, 4096), {1, 1}));
   // Short enough to be copied when it is sent: longer payload stays in the buffer, and
   // what these packets write there would show as a bad ICRC.
-  victim_->PostSend({.id = 2, .length = 300});
+  victim_->PostSend(2, 0, 300);
 }
 
 // A WRITE and a READ by the peer, a SEND by the device.
 void Fuzz::RunGoodTraffic(int round) {
   ExpectResponderWorks(PeerPsn(2 * round), static_cast<uint32_t>(2 * round));
-  ep().PostSend({.id = 5, .offset = kPlace, .length = 24});
+  ep().PostSend(5, kPlace, 24);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(round)));
   peer().Send(Ack(DevPsn(round), static_cast<uint32_t>(round) + 1));
   ExpectSent(5, IBV_WC_SEND);

@@ -53,33 +53,27 @@ TEST_P(RcLoss, RequesterGetsEverythingThroughOnce) {
   auto post = [&] {
     const uint32_t length = Random(4 * mtu());
     const size_t from = Random(kZone);
-    SendWr wr = {
-        .id = static_cast<uint64_t>(posted), .offset = from, .length = length, .rkey = kKey};
+    const auto id = static_cast<uint64_t>(posted);
     switch (posted++ % 4) {
       case 0:
         sent.push_back(ep().Copy(from, length));
+        ep().PostSend(id, from, length);
         break;
       case 1: {
         const size_t to = kWriteZone + Random(kZone);
-        wr.opcode = IBV_WR_RDMA_WRITE;
-        wr.remote_va = kVa + to;
         const Bytes data = ep().Copy(from, length);
         std::copy(data.begin(), data.end(), written.begin() + static_cast<ptrdiff_t>(to));
+        ep().Post(SendWr::Write(id, ep().Data(from, length), {kVa + to, kKey}));
         break;
       }
       case 2:  // reads back what stands at the same place
-        wr.opcode = IBV_WR_RDMA_READ;
-        wr.offset = kWriteZone + from % kZone;
-        wr.remote_va = kVa + kReadZone + from % kZone;
+        ep().Post(
+            SendWr::Read(id, ep().Data(kWriteZone + from, length), {kVa + kReadZone + from, kKey}));
         break;
       default:
-        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-        wr.offset = kResults + 8 * added++;
-        wr.length = 8;
-        wr.remote_va = kVa + kCounter;
-        wr.compare_add = 1;
+        ep().Post(SendWr::FetchAdd(id, ep().mr().Slice(kResults + 8 * added++, 8),
+                                   {kVa + kCounter, kKey}, 1));
     }
-    ep().PostSend(wr);
   };
 
   const auto deadline = Clock::now() + Wire::Get().Patience(kDeadline);
@@ -129,7 +123,7 @@ Message RcLossResponder::Make(int index) {
   Message m;
   const uint32_t length = Random(4 * mtu());
   const size_t at = Random(kZone);
-  const Bytes data = Pattern(length, static_cast<uint8_t>(index));
+  const Bytes data = Pattern(length, static_cast<uint32_t>(index));
   uint32_t span = roce::PsnCount(length, mtu());
   switch (index % 4) {
     case 0: {
@@ -212,7 +206,7 @@ TEST_P(RcLossResponder, ResponderExecutesEverythingOnce) {
   psn_ = PeerPsn();
   ep().FillPattern(kReadZone, 2 * kZone - kSlot, 3);
   ep().Store64(kCounter, 0);
-  std::fill_n(ep().Memory(kWriteZone, 2 * kZone).begin(), 2 * kZone, uint8_t{0});
+  std::ranges::fill(ep().Memory(kWriteZone, 2 * kZone), std::byte{0});
   for (size_t i = 0; i < kSlots; ++i) ep().PostRecv(i, kSendZone + i * kSlot, kSlot);
 
   const auto deadline = Clock::now() + Wire::Get().Patience(kDeadline);

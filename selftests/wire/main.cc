@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // srn_wire_test: a scripted RoCEv2 peer against a real verbs QP.
 // With --topology (root, or in a VM) it builds the veth pair and the link itself.
-#include <infiniband/verbs.h>
 #include <sys/socket.h>
 
 #include <cstdio>

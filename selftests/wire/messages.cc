@@ -2,6 +2,9 @@
 #include "messages.h"
 
 #include <algorithm>
+#include <span>
+
+#include <verbs/buffer.h>
 
 namespace wire {
 namespace {
@@ -43,9 +46,9 @@ constexpr Positions kResponses = {Operation::kReadResponseOnly, Operation::kRead
 
 }  // namespace
 
-Bytes Pattern(size_t length, uint8_t seed) {
+Bytes Pattern(size_t length, uint32_t seed) {
   Bytes data(length);
-  for (size_t i = 0; i < length; ++i) data[i] = static_cast<uint8_t>(seed + 3 * i + i / 253);
+  verbs::FillPattern(std::as_writable_bytes(std::span(data)), seed);
   return data;
 }
 

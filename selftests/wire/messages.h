@@ -26,7 +26,7 @@ using roce::Packet;
 using roce::Service;
 
 // `length` bytes that differ everywhere.
-Bytes Pattern(size_t length, uint8_t seed = 0x40);
+Bytes Pattern(size_t length, uint32_t seed = 0x40);
 
 // Any request with a payload. AckReq is set.
 Packet Request(Operation operation, uint32_t psn, Bytes payload = {},

@@ -50,15 +50,9 @@ TEST_P(PathMtu, RequesterSendsWriteAndRead) {
     SCOPED_TRACE("mtu " + std::to_string(mtu_value));
     Restart({.mtu = mtu_value});
     ep().FillPattern(0, Length());
-    ep().PostSend(
-        {.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = Length(), .remote_va = 9, .rkey = 8});
+    ep().Post(SendWr::Write(1, ep().Data(0, Length()), {9, 8}));
     ExpectMessage(WriteMessage(DevPsn(0), ep().Copy(0, Length()), mtu(), 9, 8));
-    ep().PostSend({.opcode = IBV_WR_RDMA_READ,
-                   .id = 2,
-                   .offset = kPlace,
-                   .length = Length(),
-                   .remote_va = 9,
-                   .rkey = 8});
+    ep().Post(SendWr::Read(2, ep().Data(kPlace, Length()), {9, 8}));
     EXPECT_THAT(peer().Expect(), IsRequest(Operation::kReadRequest, DevPsn(4)));
     const Bytes data = Pattern(Length());
     Send(ReadResponses(DevPsn(4), data, mtu(), 2));
@@ -83,12 +77,7 @@ TEST_P(PathMtu, PacketBeyondThePathMtuIsAnInvalidRequest) {
 TEST_P(PathMtu, ReadResponseBeyondThePathMtuIsNotPlaced) {
   Start({.mtu = 256});
   ep().Fill(0xee);
-  ep().PostSend({.opcode = IBV_WR_RDMA_READ,
-                 .id = 1,
-                 .offset = kPlace,
-                 .length = 512,
-                 .remote_va = 9,
-                 .rkey = 8});
+  ep().Post(SendWr::Read(1, ep().Data(kPlace, 512), {9, 8}));
   (void)peer().Expect();
   peer().Send(ReadResponse(Operation::kReadResponseFirst, DevPsn(), Bytes(512, 1), 1));
   const ibv_wc wc = ep().WaitSend();

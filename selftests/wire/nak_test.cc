@@ -198,7 +198,9 @@ TEST_P(RcNak, SendLongerThanTheReceiveBufferFailsBothSides) {
 
 TEST_P(RcNak, BadReceiveSgeIsARemoteOperationalError) {
   Start();
-  ep().PostRecvKey(6, kPlace, 100, ep().lkey() ^ 0x5a5a5a00);
+  ibv_sge sge = ep().mr().Slice(kPlace, 100);
+  sge.lkey ^= 0x5a5a5a00;
+  ep().Post(RecvWr(6, {sge}));
   peer().Send(Request(Operation::kSendOnly, PeerPsn(), Bytes(50, 1)));
   ExpectRefused(roce::kNakRemoteOperational);
   const ibv_wc wc = ep().WaitRecv();
@@ -232,7 +234,7 @@ TEST_P(RcNak, EachNakCodeHasItsCompletionStatus) {
                         Row{roce::kNakRemoteOperational, IBV_WC_REM_OP_ERR}}) {
     SCOPED_TRACE(roce::SyndromeName(row.syndrome));
     Restart();
-    for (uint64_t id = 1; id <= 3; ++id) ep().PostSend({.id = id, .length = 8});
+    for (uint64_t id = 1; id <= 3; ++id) ep().PostSend(id, 0, 8);
     for (int i = 0; i < 3; ++i) (void)peer().Expect();
     peer().Send(Nak(DevPsn(1), 1, row.syndrome));
     ExpectSent(1, IBV_WC_SEND);  // the NAK acknowledges what came before
@@ -246,7 +248,7 @@ TEST_P(RcNak, EachNakCodeHasItsCompletionStatus) {
 
 TEST_P(RcNak, SequenceNakMakesTheRequesterGoBack) {
   Start();
-  for (uint64_t id = 1; id <= 4; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 4; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Nak(DevPsn(1), 1, roce::kNakSequence));
   ExpectSent(1, IBV_WC_SEND);
@@ -259,12 +261,7 @@ TEST_P(RcNak, SequenceNakMakesTheRequesterGoBack) {
 TEST_P(RcNak, SequenceNakInsideAMessageResendsItsRest) {
   Start();
   ep().FillPattern(kPlace, 4 * mtu());
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
-                 .id = 1,
-                 .offset = kPlace,
-                 .length = 4 * mtu(),
-                 .remote_va = 0x5000,
-                 .rkey = 5});
+  ep().Post(SendWr::Write(1, ep().Data(kPlace, 4 * mtu()), {0x5000, 5}));
   const auto all = WriteMessage(DevPsn(), ep().Copy(kPlace, 4 * mtu()), mtu(), 0x5000, 5);
   ExpectMessage(all);
   peer().Send(Nak(DevPsn(2), 0, roce::kNakSequence));
@@ -275,7 +272,7 @@ TEST_P(RcNak, SequenceNakInsideAMessageResendsItsRest) {
 
 TEST_P(RcNak, AckOfAPsnNeverSentIsIgnored) {
   Start();
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   (void)peer().Expect();
   peer().Send(Ack(DevPsn(1), 1));
   peer().Send(Ack(DevPsn(1000), 1));
@@ -302,7 +299,7 @@ TEST_P(RcNak, UnsolicitedResponsesAreIgnored) {
   ep().ExpectNoCompletion();
   EXPECT_EQ(ep().Copy(0, 8192), Bytes(8192, 0xee));
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
   peer().Send(Ack(DevPsn(0), 1));
   ExpectSent(1, IBV_WC_SEND);
@@ -310,7 +307,7 @@ TEST_P(RcNak, UnsolicitedResponsesAreIgnored) {
 
 TEST_P(RcNak, ReservedSyndromesAreIgnored) {
   Start({.timeout = 0});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   (void)peer().Expect();
   for (const int syndrome : {0x40, 0x5f, 0x64, 0x65, 0x7f, 0x80, 0xff})
     peer().Send(Ack(DevPsn(), 1, static_cast<uint8_t>(syndrome)));

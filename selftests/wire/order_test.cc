@@ -183,13 +183,8 @@ TEST_P(RcOrder, ReadResponsePsnWraps) {
 TEST_P(RcOrder, RequesterPsnWraps) {
   Start({.sq_psn = 0xffffff});
   ep().FillPattern(kPlace, 3 * mtu());
-  ep().PostSend({.id = 1, .offset = kPlace, .length = 3 * mtu()});
-  ep().PostSend({.opcode = IBV_WR_RDMA_READ,
-                 .id = 2,
-                 .offset = 0,
-                 .length = 8,
-                 .remote_va = 0x1000,
-                 .rkey = 1});
+  ep().PostSend(1, kPlace, 3 * mtu());
+  ep().Post(SendWr::Read(2, ep().Data(0, 8), {0x1000, 1}));
   ExpectMessage(SendMessage(0xffffff, ep().Copy(kPlace, 3 * mtu()), mtu()));
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kReadRequest, 2u));
   peer().Send(Ack(0xffffff, 0));
@@ -201,7 +196,7 @@ TEST_P(RcOrder, RequesterPsnWraps) {
 
 TEST_P(RcOrder, RequesterResendsFromTheNakAcrossTheWrap) {
   Start({.sq_psn = 0xfffffe});
-  for (uint64_t id = 0; id < 4; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 0; id < 4; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Nak(0, 2, roce::kNakSequence));
   ExpectSent(0, IBV_WC_SEND);

@@ -13,12 +13,7 @@ class RcRead : public WireTest {
  protected:
   // Posts a READ of `length` bytes to kPlace.
   void PostRead(uint64_t id, uint32_t length, size_t place = kPlace) {
-    ep().PostSend({.opcode = IBV_WR_RDMA_READ,
-                   .id = id,
-                   .offset = place,
-                   .length = length,
-                   .remote_va = kRemoteVa,
-                   .rkey = kRemoteKey});
+    ep().Post(SendWr::Read(id, ep().Data(place, length), {kRemoteVa, kRemoteKey}));
   }
   // The next packet asks for [skip, length) of the READ that began at `psn`.
   void ExpectReadRequest(uint32_t psn, uint32_t length, uint32_t skip = 0) {
@@ -162,7 +157,7 @@ TEST_P(RcRead, AfterSilenceAReadAsksForLittle) {
 TEST_P(RcRead, FenceHoldsBackUntilTheReadIsAnswered) {
   Start();
   PostRead(1, 8);
-  ep().PostSend({.id = 2, .length = 8, .flags = IBV_SEND_FENCE});
+  ep().Post(SendWr::Send(2, ep().Data(0, 8)).Fence());
   ExpectReadRequest(DevPsn(0), 8);
   peer().ExpectNothing();
   Send(ReadResponses(DevPsn(0), Bytes(8, 1), mtu(), 1));
@@ -175,7 +170,7 @@ TEST_P(RcRead, FenceHoldsBackUntilTheReadIsAnswered) {
 // The response is an acknowledgement of everything before it.
 TEST_P(RcRead, ResponseAcknowledgesEarlierRequests) {
   Start();
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   PostRead(2, 8);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
   ExpectReadRequest(DevPsn(1), 8);
@@ -235,7 +230,7 @@ TEST_P(RcRead, LostLastResponseIsAskedForAfterTheTimeout) {
 TEST_P(RcRead, AckBehindAnOutstandingReadIsAnImpliedNak) {
   Start();
   PostRead(1, 8);
-  ep().PostSend({.id = 2, .length = 8});
+  ep().PostSend(2, 0, 8);
   ExpectReadRequest(DevPsn(0), 8);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(1)));
   peer().Send(Ack(DevPsn(1), 2));
@@ -303,13 +298,7 @@ TEST_P(RcRead, LastResponseThatIsANakFailsTheRead) {
 
 TEST_P(RcRead, AtomicAnswerThatIsANakFailsTheAtomic) {
   Start();
-  ep().PostSend({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-                 .id = 1,
-                 .offset = kPlace,
-                 .length = 8,
-                 .remote_va = 0x1000,
-                 .rkey = kRemoteKey,
-                 .compare_add = 1});
+  ep().Post(SendWr::FetchAdd(1, ep().mr().Slice(kPlace, 8), {0x1000, kRemoteKey}, 1));
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(0)));
   Packet answer = AtomicAck(DevPsn(0), 7, 1);
   answer.aeth->syndrome = roce::kNakRemoteAccess;

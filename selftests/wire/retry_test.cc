@@ -41,7 +41,7 @@ TEST_P(RcRetry, SilenceFailsTheRequestAfterRetryCnt) {
   for (const uint8_t retries : {uint8_t{0}, uint8_t{1}, uint8_t{3}}) {
     SCOPED_TRACE("retry_cnt " + std::to_string(retries));
     Restart({.timeout = 12, .retry_cnt = retries});
-    ep().PostSend({.id = 1, .length = 8});
+    ep().PostSend(1, 0, 8);
     EXPECT_EQ(CountTransmissions(LocalAckTimeout(12) * 9 / 10), 1 + retries);
     ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
   }
@@ -49,14 +49,14 @@ TEST_P(RcRetry, SilenceFailsTheRequestAfterRetryCnt) {
 
 TEST_P(RcRetry, SevenRetriesAreFiniteToo) {
   Start({.timeout = 12, .retry_cnt = 7});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(CountTransmissions(LocalAckTimeout(12) * 9 / 10), 8);
   ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
 }
 
 TEST_P(RcRetry, EverythingBehindTheFailedRequestIsFlushed) {
   Start({.timeout = 12, .retry_cnt = 0});
-  for (uint64_t id = 1; id <= 5; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 5; ++id) ep().PostSend(id, 0, 8);
   ep().PostRecv(9, 0, 64);
   ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
   for (uint64_t id = 2; id <= 5; ++id) {
@@ -69,7 +69,7 @@ TEST_P(RcRetry, EverythingBehindTheFailedRequestIsFlushed) {
 
 TEST_P(RcRetry, TimeoutZeroWaitsForever) {
   Start({.timeout = 0, .retry_cnt = 0});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   peer().ExpectNothing(std::chrono::milliseconds(300));
   ep().ExpectNoCompletion();
@@ -80,8 +80,7 @@ TEST_P(RcRetry, TimeoutZeroWaitsForever) {
 TEST_P(RcRetry, RetransmissionIsTheSamePacket) {
   Start({.timeout = 13});
   ep().FillPattern(0, 600);
-  ep().PostSend(
-      {.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = 600, .remote_va = 0x7000, .rkey = 7});
+  ep().Post(SendWr::Write(1, ep().Data(0, 600), {0x7000, 7}));
   const Packet first = peer().Expect();
   const Packet again = peer().Expect();
   EXPECT_EQ(roce::EncodeTransport(first), roce::EncodeTransport(again));
@@ -93,7 +92,7 @@ TEST_P(RcRetry, RetransmissionIsTheSamePacket) {
 
 TEST_P(RcRetry, TimeoutResendsFromTheOldestUnacknowledged) {
   Start({.timeout = 14});
-  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Ack(DevPsn(0), 1));
   ExpectSent(1, IBV_WC_SEND);
@@ -108,7 +107,7 @@ TEST_P(RcRetry, ProgressRefillsTheRetries) {
   Start({.timeout = 15, .retry_cnt = 1});
   for (uint64_t id = 0; id < 4; ++id) {
     const uint32_t psn = DevPsn(static_cast<int>(id));
-    ep().PostSend({.id = id, .length = 8});
+    ep().PostSend(id, 0, 8);
     EXPECT_EQ(peer().Expect().bth.psn, psn);
     EXPECT_EQ(peer().Expect().bth.psn, psn);
     peer().Send(Ack(psn, static_cast<uint32_t>(id) + 1));
@@ -119,7 +118,7 @@ TEST_P(RcRetry, ProgressRefillsTheRetries) {
 
 TEST_P(RcRetry, SequenceNaksWithoutProgressAreFinite) {
   Start({.retry_cnt = 2});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   int sent = 0;
   while (peer().Receive(std::chrono::milliseconds(200)) && sent < 100) {
     ++sent;
@@ -132,7 +131,7 @@ TEST_P(RcRetry, SequenceNaksWithoutProgressAreFinite) {
 
 TEST_P(RcRetry, LateAckOfAResentRequestCompletesItOnce) {
   Start({.timeout = 13});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   peer().Send(Ack(DevPsn(), 1));
@@ -146,17 +145,11 @@ TEST_P(RcRetry, LateAckOfAResentRequestCompletesItOnce) {
 // would: it has to ask after all.
 TEST_P(RcRetry, RequestBeforeABadOneIsAcknowledged) {
   Start({.timeout = 0, .retry_cnt = 0});
-  ibv_sge sge[2] = {{ep().Va(), 8, ep().lkey()}, {ep().Va(), 8, ep().lkey() ^ 0x5a5a5a00}};
-  ibv_send_wr wr[2] = {};
-  for (int i = 0; i < 2; ++i) {
-    wr[i].wr_id = static_cast<uint64_t>(i) + 1;
-    wr[i].sg_list = &sge[i];
-    wr[i].num_sge = 1;
-    wr[i].opcode = IBV_WR_SEND;
-  }
-  wr[0].next = &wr[1];
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(ep().qp(), wr, &bad), 0);
+  const ibv_sge good = ep().mr().Slice(0, 8);
+  ibv_sge bad = good;
+  bad.lkey ^= 0x5a5a5a00;
+  SendWr list[] = {SendWr::Send(1, good), SendWr::Send(2, bad)};
+  ASSERT_TRUE(ep().qp().Post(list, nullptr));
   Packet packet;
   do {
     packet = peer().Expect();
@@ -172,11 +165,7 @@ TEST_P(RcRetry, PostsLeaveWhileTheWindowIsOpen) {
   constexpr int kPosts = 60;
   Start({.timeout = 0});
   for (int i = 0; i < kPosts; ++i) {
-    ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
-                   .id = static_cast<uint64_t>(i),
-                   .length = 8,
-                   .remote_va = 0x7000,
-                   .rkey = 7});
+    ep().Post(SendWr::Write(static_cast<uint64_t>(i), ep().Data(0, 8), {0x7000, 7}));
     ASSERT_EQ(peer().Expect().bth.psn, DevPsn(i));
   }
   peer().Send(Ack(DevPsn(kPosts - 1), kPosts));
@@ -188,7 +177,7 @@ TEST_P(RcRetry, LateSequenceNakRestartsTheClock) {
   Start({.timeout = 16, .retry_cnt = 0});
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
       LocalAckTimeout(ep().options().timeout));
-  for (uint64_t id = 1; id <= 2; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 2; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().ExpectNothing(timeout * 6 / 10);
   peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
@@ -202,14 +191,14 @@ TEST_P(RcRetry, LateSequenceNakRestartsTheClock) {
 // pass more than what was sent again.
 TEST_P(RcRetry, AckAheadOfTheResendIsTaken) {
   Start();
-  for (uint64_t id = 1; id <= 4; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 4; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Nak(DevPsn(1), 1, roce::kNakSequence));
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(1));
   peer().Send(Ack(DevPsn(3), 4));
   for (uint64_t id = 1; id <= 4; ++id) ExpectSent(id, IBV_WC_SEND);
   peer().Drain();
-  ep().PostSend({.id = 5, .length = 8});
+  ep().PostSend(5, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(4));
   peer().Send(Ack(DevPsn(4), 5));
   ExpectSent(5, IBV_WC_SEND);

@@ -90,7 +90,7 @@ TEST_P(RcRnr, NothingBehindTheRefusedPacketIsExecuted) {
 
 TEST_P(RcRnr, RequesterWaitsAtLeastAsLongAsItIsTold) {
   Start({.rnr_retry = 7});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   for (const uint8_t timer : {uint8_t{1}, uint8_t{10}, uint8_t{14}, uint8_t{19}, uint8_t{24}})
     EXPECT_GE(SilenceAfterRnr(DevPsn(), timer), roce::RnrDelay(timer)) << "timer " << int{timer};
@@ -100,7 +100,7 @@ TEST_P(RcRnr, RequesterWaitsAtLeastAsLongAsItIsTold) {
 
 TEST_P(RcRnr, TimerZeroIsTheLongestWait) {
   Start();
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   EXPECT_GE(SilenceAfterRnr(DevPsn(), 0), std::chrono::microseconds(655360));
   peer().Send(Ack(DevPsn(), 1));
@@ -109,11 +109,11 @@ TEST_P(RcRnr, TimerZeroIsTheLongestWait) {
 
 TEST_P(RcRnr, PostingDoesNotCutTheWaitShort) {
   Start();
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   const Clock::time_point before = Clock::now();
   peer().Send(Nak(DevPsn(), 0, roce::RnrNak(24)));  // 40.96 ms
-  ep().PostSend({.id = 2, .length = 8});
+  ep().PostSend(2, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
   EXPECT_GE(peer().last_arrival() - before, roce::RnrDelay(24));
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(1));
@@ -124,7 +124,7 @@ TEST_P(RcRnr, PostingDoesNotCutTheWaitShort) {
 
 TEST_P(RcRnr, RnrNakAcknowledgesWhatCameBefore) {
   Start();
-  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Nak(DevPsn(1), 1, roce::RnrNak(1)));
   ExpectSent(1, IBV_WC_SEND);
@@ -139,8 +139,8 @@ TEST_P(RcRnr, RetriesAreCounted) {
   for (const uint8_t retries : {uint8_t{0}, uint8_t{1}, uint8_t{3}}) {
     SCOPED_TRACE("rnr_retry " + std::to_string(retries));
     Restart({.rnr_retry = retries});
-    ep().PostSend({.id = 1, .length = 8});
-    ep().PostSend({.id = 2, .length = 8});
+    ep().PostSend(1, 0, 8);
+    ep().PostSend(2, 0, 8);
     for (int round = 0; round <= retries; ++round) {
       EXPECT_TRUE(Reaches(DevPsn(0)));
       peer().Drain();  // the second one may come with it
@@ -156,7 +156,7 @@ TEST_P(RcRnr, RetriesAreCounted) {
 // no loss, and costs no retry.
 TEST_P(RcRnr, SequenceNaksDuringTheWaitCostNothing) {
   Start({.retry_cnt = 2, .rnr_retry = 7});
-  for (uint64_t id = 1; id <= 2; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 2; ++id) ep().PostSend(id, 0, 8);
   for (int round = 0; round < 12; ++round) {
     ASSERT_TRUE(Reaches(DevPsn(0))) << "round " << round;
     peer().Send(Nak(DevPsn(0), 0, roce::RnrNak(21)));
@@ -171,7 +171,7 @@ TEST_P(RcRnr, SequenceNaksDuringTheWaitCostNothing) {
 
 TEST_P(RcRnr, RefusalThatComesTwiceIsOne) {
   Start({.rnr_retry = 1});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
   const Clock::time_point before = Clock::now();
   for (int i = 0; i < 3; ++i) peer().Send(Nak(DevPsn(), 0, roce::RnrNak(21)));
@@ -184,7 +184,7 @@ TEST_P(RcRnr, RefusalThatComesTwiceIsOne) {
 // A receiver that is slow gets a window once; then one packet asks whether it is ready.
 TEST_P(RcRnr, FromTheSecondRefusalOnOnePacketAsks) {
   Start();
-  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 1; id <= 3; ++id) ep().PostSend(id, 0, 8);
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
     peer().Send(Nak(DevPsn(0), 0, roce::RnrNak(1)));
@@ -205,7 +205,7 @@ TEST_P(RcRnr, FromTheSecondRefusalOnOnePacketAsks) {
 
 TEST_P(RcRnr, SevenMeansForever) {
   Start({.rnr_retry = 7});
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   for (int round = 0; round < 20; ++round) {
     EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
     peer().Send(Nak(DevPsn(), 0, roce::RnrNak(1)));

@@ -72,9 +72,7 @@ TEST_P(RcSend, ResponderExecutesWithoutAckReqToo) {
 TEST_P(RcSend, ResponderScattersOverTheSgesOfTheReceive) {
   Start();
   ep().Fill(0xee);
-  ibv_sge sge[2] = {{ep().Va(100), 5, ep().lkey()}, {ep().Va(200), 2000, ep().lkey()}};
-  ibv_recv_wr wr = {.wr_id = 5, .next = nullptr, .sg_list = sge, .num_sge = 2}, *bad = nullptr;
-  ASSERT_EQ(ibv_post_recv(ep().qp(), &wr, &bad), 0);
+  ep().Post(RecvWr(5, {ep().mr().Slice(100, 5), ep().mr().Slice(200, 2000)}));
   const Bytes data = Pattern(mtu() + 7);
   Send(SendMessage(PeerPsn(), data, mtu()));
   ExpectAckedUpTo(PeerPsn(1), 1);
@@ -122,7 +120,7 @@ TEST_P(RcSend, RequesterSegmentsEveryLength) {
   for (const uint32_t length : LengthsAround(mtu())) {
     SCOPED_TRACE("length " + std::to_string(length));
     ep().FillPattern(kPlace, length);
-    ep().PostSend({.opcode = IBV_WR_SEND, .id = length, .offset = kPlace, .length = length});
+    ep().PostSend(length, kPlace, length);
     const auto expected = SendMessage(psn, ep().Copy(kPlace, length), mtu());
     ExpectMessage(expected);
     psn = expected.back().bth.psn;
@@ -135,7 +133,7 @@ TEST_P(RcSend, RequesterSegmentsEveryLength) {
 TEST_P(RcSend, RequesterCarriesImmediateInTheLastPacket) {
   Start();
   for (const uint32_t length : {16u, mtu() + 16}) {
-    ep().PostSend({.opcode = IBV_WR_SEND_WITH_IMM, .length = length, .imm = kImm});
+    ep().Post(SendWr::Send(1, ep().Data(0, length)).Imm(kImm));
   }
   const Packet only = peer().Expect();
   EXPECT_THAT(only, IsRequest(Operation::kSendOnlyImm, DevPsn(0)));
@@ -152,7 +150,7 @@ TEST_P(RcSend, RequesterCarriesImmediateInTheLastPacket) {
 TEST_P(RcSend, RequesterCarriesTheKeyToInvalidate) {
   Start();
   for (const uint32_t length : {16u, mtu() + 16}) {
-    ep().PostSend({.opcode = IBV_WR_SEND_WITH_INV, .length = length, .imm = 0x12345678});
+    ep().Post(SendWr::Send(1, ep().Data(0, length)).Invalidate(0x12345678));
   }
   const Packet only = peer().Expect();
   EXPECT_THAT(only, IsRequest(Operation::kSendOnlyInvalidate, DevPsn(0)));
@@ -168,10 +166,10 @@ TEST_P(RcSend, RequesterCarriesTheKeyToInvalidate) {
 
 TEST_P(RcSend, RequesterSetsSolicitedOnTheLastPacketAlone) {
   Start();
-  ep().PostSend({.length = 2 * mtu(), .flags = IBV_SEND_SOLICITED});
+  ep().Post(SendWr::Send(1, ep().Data(0, 2 * mtu())).Solicited());
   EXPECT_FALSE(peer().Expect().bth.solicited);
   EXPECT_TRUE(peer().Expect().bth.solicited);
-  ep().PostSend({.length = 1});
+  ep().PostSend(1, 0, 1);
   EXPECT_FALSE(peer().Expect().bth.solicited);
   peer().Send(Ack(DevPsn(2), 2));
   ExpectSent(1, IBV_WC_SEND);
@@ -182,7 +180,7 @@ TEST_P(RcSend, RequesterSendsInlineDataAsItWas) {
   Start();
   ep().FillPattern(0, 32);
   const Bytes before = ep().Copy(0, 32);
-  ep().PostSend({.length = 32, .flags = IBV_SEND_INLINE});
+  ep().Post(SendWr::Send(1, ep().Data(0, 32)).Inline());
   ep().Fill(0);
   const Packet p = peer().Expect();
   EXPECT_EQ(p.payload, before);
@@ -192,7 +190,7 @@ TEST_P(RcSend, RequesterSendsInlineDataAsItWas) {
 
 TEST_P(RcSend, RequesterCompletesOnlyWhenAcknowledged) {
   Start();
-  ep().PostSend({.id = 11, .length = 8});
+  ep().PostSend(11, 0, 8);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
   ep().ExpectNoCompletion();
   peer().Send(Ack(DevPsn(), 1));
@@ -201,7 +199,7 @@ TEST_P(RcSend, RequesterCompletesOnlyWhenAcknowledged) {
 
 TEST_P(RcSend, OneAckCompletesAllRequestsBeforeIt) {
   Start();
-  for (uint64_t id = 0; id < 5; ++id) ep().PostSend({.id = id, .length = 8});
+  for (uint64_t id = 0; id < 5; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 5; ++i)
     EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
   peer().Send(Ack(DevPsn(2), 3));
@@ -213,7 +211,7 @@ TEST_P(RcSend, OneAckCompletesAllRequestsBeforeIt) {
 
 TEST_P(RcSend, AckInsideAMessageDoesNotCompleteIt) {
   Start();
-  ep().PostSend({.id = 3, .length = 3 * mtu()});
+  ep().PostSend(3, 0, 3 * mtu());
   for (int i = 0; i < 3; ++i) (void)peer().Expect();
   peer().Send(Ack(DevPsn(1), 0));
   ep().ExpectNoCompletion();
@@ -223,8 +221,8 @@ TEST_P(RcSend, AckInsideAMessageDoesNotCompleteIt) {
 
 TEST_P(RcSend, UnsignalledRequestsLeaveNoCompletion) {
   Start({.signal_all = false});
-  ep().PostSend({.id = 1, .length = 8});
-  ep().PostSend({.id = 2, .length = 8, .flags = IBV_SEND_SIGNALED});
+  ep().PostSend(1, 0, 8);
+  ep().Post(SendWr::Send(2, ep().Data(0, 8)));  // signalled
   (void)peer().Expect();
   (void)peer().Expect();
   peer().Send(Ack(DevPsn(1), 2));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What a QP does with packets in each of its states, and what it sends in SQD.
 // IBTA vol. 1, 10.3.1.
+#include <result/must.h>
+
 #include "counters.h"
 #include "fixture.h"
 
@@ -14,11 +16,7 @@ class RcState : public WireTest {
   Packet GoodWrite(int psn) {
     return Write(Operation::kWriteOnly, PeerPsn(psn), Bytes(8, 1), Reth(kPlace, 8));
   }
-  void Modify(ibv_qp_state state) {
-    ibv_qp_attr attr = {};
-    attr.qp_state = state;
-    ASSERT_EQ(ibv_modify_qp(ep().qp(), &attr, IBV_QP_STATE), 0);
-  }
+  void Modify(ibv_qp_state state) { ASSERT_TRUE(ep().qp().ModifyState(state)); }
 };
 SRN_BOTH_IP_VERSIONS(RcState);
 
@@ -51,10 +49,10 @@ TEST_P(RcState, ReadyToReceiveIsEnoughToRespond) {
 
 TEST_P(RcState, DrainedSendQueueSendsNothingButResponds) {
   Start();
-  ep().PostSend({.id = 1, .length = 8});
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
   Modify(IBV_QPS_SQD);
-  ep().PostSend({.id = 2, .length = 8});
+  ep().PostSend(2, 0, 8);
   peer().ExpectNothing();
   peer().Send(Ack(DevPsn(0), 1));
   ExpectSent(1, IBV_WC_SEND);
@@ -68,13 +66,8 @@ TEST_P(RcState, DrainedSendQueueSendsNothingButResponds) {
 
 TEST_P(RcState, LeavingSqdEndsTheDraining) {
   Start({.timeout = 0});
-  const auto draining = [this] {
-    ibv_qp_attr attr = {};
-    ibv_qp_init_attr init = {};
-    EXPECT_EQ(ibv_query_qp(ep().qp(), &attr, IBV_QP_STATE, &init), 0);
-    return attr.sq_draining != 0;
-  };
-  ep().PostSend({.id = 1, .length = 8});
+  const auto draining = [this] { return result::Must(ep().qp().Query()).attr.sq_draining != 0; };
+  ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
   Modify(IBV_QPS_SQD);
   EXPECT_TRUE(draining());
@@ -90,8 +83,7 @@ TEST_P(RcState, LongMessageAsksForAcksOnItsWay) {
   Start({.mtu = 256});
   ep().FillPattern(0, kBufferSize);
   const uint32_t length = kBufferSize;
-  ep().PostSend(
-      {.opcode = IBV_WR_RDMA_WRITE, .id = 1, .length = length, .remote_va = 0x9000, .rkey = 9});
+  ep().Post(SendWr::Write(1, ep().Data(0, length), {0x9000, 9}));
   const auto expected = WriteMessage(DevPsn(), ep().Copy(0, length), mtu(), 0x9000, 9);
   for (const Packet& want : expected) {
     const Packet got = peer().Expect();

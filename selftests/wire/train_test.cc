@@ -32,12 +32,7 @@ TEST_P(RcTrain, MiddlesOfAWriteAreWholePackets) {
   const Counters counters;
   const uint32_t length = 12 * mtu() + 5;
   ep().FillPattern(kPlace, length);
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE,
-                 .id = 1,
-                 .offset = kPlace,
-                 .length = length,
-                 .remote_va = 0x5000,
-                 .rkey = 5});
+  ep().Post(SendWr::Write(1, ep().Data(kPlace, length), {0x5000, 5}));
   ExpectMessage(WriteMessage(DevPsn(), ep().Copy(kPlace, length), mtu(), 0x5000, 5));
   peer().Send(Ack(DevPsn(12), 1));
   ExpectSent(1, IBV_WC_RDMA_WRITE);
@@ -47,7 +42,7 @@ TEST_P(RcTrain, MiddlesOfAWriteAreWholePackets) {
 TEST_P(RcTrain, SmallMessagesAreWholePackets) {
   Start();
   const Counters counters;
-  for (uint64_t id = 1; id <= 8; ++id) ep().PostSend({.id = id, .length = 9});
+  for (uint64_t id = 1; id <= 8; ++id) ep().PostSend(id, 0, 9);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   // What is sent again leaves in one round.
   peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));

@@ -134,7 +134,7 @@ TEST_P(Uc, RequesterSegmentsAndCompletesAtOnce) {
   for (const uint32_t length : LengthsAround(mtu())) {
     SCOPED_TRACE("length " + std::to_string(length));
     ep().FillPattern(kPlace, length);
-    ep().PostSend({.id = length, .offset = kPlace, .length = length});
+    ep().PostSend(length, kPlace, length);
     for (const Packet& want : SendMessage(psn, ep().Copy(kPlace, length), mtu(), kUc)) {
       const Packet got = peer().Expect();
       EXPECT_EQ(roce::OpcodeName(got.bth.opcode), roce::OpcodeName(want.bth.opcode));
@@ -150,13 +150,7 @@ TEST_P(Uc, RequesterSegmentsAndCompletesAtOnce) {
 TEST_P(Uc, RequesterWrites) {
   StartUc();
   ep().FillPattern(kPlace, 2 * mtu());
-  ep().PostSend({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-                 .id = 3,
-                 .offset = kPlace,
-                 .length = 2 * mtu(),
-                 .imm = 0x99,
-                 .remote_va = 0x4000,
-                 .rkey = 4});
+  ep().Post(SendWr::Write(3, ep().Data(kPlace, 2 * mtu()), {0x4000, 4}).Imm(0x99));
   const Packet first = peer().Expect();
   EXPECT_EQ(first.bth.opcode, roce::MakeOpcode(kUc, Operation::kWriteFirst));
   ASSERT_TRUE(first.reth);

@@ -139,10 +139,9 @@ TEST_P(Ud, MultiPacketOpcodesDoNotExist) {
 TEST_P(Ud, RequesterFillsTheDeth) {
   StartUd();
   ibv_ah* ah = ep().CreateAh(peer());
-  ASSERT_NE(ah, nullptr);
   for (const uint32_t length : {0u, 1u, 100u, kPortMtu}) {
     ep().FillPattern(0, length);
-    ep().PostSendTo({.id = length, .length = length}, ah, peer().qpn(), 0x00445566);
+    ep().Post(SendWr::Send(length, ep().Data(0, length)).To(ah, peer().qpn(), 0x00445566));
     const Packet p = peer().Expect();
     EXPECT_EQ(p.bth.opcode, roce::MakeOpcode(Service::kUd, Operation::kSendOnly));
     EXPECT_FALSE(p.bth.ack_req);
@@ -158,8 +157,7 @@ TEST_P(Ud, RequesterFillsTheDeth) {
 TEST_P(Ud, PrivilegedQkeyOfAWorkRequestIsReplacedByTheQps) {
   StartUd();
   ibv_ah* ah = ep().CreateAh(peer());
-  ASSERT_NE(ah, nullptr);
-  ep().PostSendTo({.length = 8}, ah, peer().qpn(), roce::kGsiQkey);
+  ep().Post(SendWr::Send(1, ep().Data(0, 8)).To(ah, peer().qpn(), roce::kGsiQkey));
   const Packet p = peer().Expect();
   ASSERT_TRUE(p.deth);
   EXPECT_EQ(p.deth->qkey, ep().options().qkey);
@@ -168,9 +166,7 @@ TEST_P(Ud, PrivilegedQkeyOfAWorkRequestIsReplacedByTheQps) {
 TEST_P(Ud, RequesterCarriesImmediate) {
   StartUd();
   ibv_ah* ah = ep().CreateAh(peer());
-  ASSERT_NE(ah, nullptr);
-  ep().PostSendTo({.opcode = IBV_WR_SEND_WITH_IMM, .length = 8, .imm = 0x1234}, ah, peer().qpn(),
-                  1);
+  ep().Post(SendWr::Send(1, ep().Data(0, 8)).Imm(0x1234).To(ah, peer().qpn(), 1));
   const Packet p = peer().Expect();
   EXPECT_EQ(p.bth.opcode, roce::MakeOpcode(Service::kUd, Operation::kSendOnlyImm));
   EXPECT_EQ(p.imm, 0x1234u);
@@ -178,13 +174,10 @@ TEST_P(Ud, RequesterCarriesImmediate) {
 
 TEST_P(Ud, AddressVectorStandsInTheIpHeader) {
   StartUd();
-  ibv_global_route grh = {};
-  grh.hop_limit = 64;  // the core puts the route's hop limit in its place
-  grh.traffic_class = 0x68;
-  grh.flow_label = 0x23456;
-  ibv_ah* ah = ep().CreateAh(peer(), grh);
-  ASSERT_NE(ah, nullptr);
-  ep().PostSendTo({.length = 8}, ah, peer().qpn(), 1);
+  // The core puts the route's hop limit in the place of this one.
+  ibv_ah* ah =
+      ep().CreateAh(peer(), {.traffic_class = 0x68, .hop_limit = 64, .flow_label = 0x23456});
+  ep().Post(SendWr::Send(1, ep().Data(0, 8)).To(ah, peer().qpn(), 1));
   (void)peer().Expect();
   const net::Datagram& d = peer().last().datagram;
   EXPECT_EQ(d.ttl, 64);

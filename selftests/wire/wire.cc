@@ -2,9 +2,8 @@
 #include "wire.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include <net/command.h>
@@ -13,7 +12,6 @@ namespace wire {
 namespace {
 
 constexpr int kNetdevMtu = 4500;  // room for a path MTU of 4096
-constexpr uint8_t kPort = 1;
 
 std::string FromEnv(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
@@ -76,6 +74,8 @@ result::Result<std::unique_ptr<Topology>> Topology::Create(const Config& config)
 
 Topology::~Topology() { (void)net::Run({"rdma", "link", "delete", device_}); }
 
+ibv_gid ToGid(const net::IpAddress& address) { return std::bit_cast<ibv_gid>(address.gid()); }
+
 Wire& Wire::Get() {
   static Wire wire;
   return wire;
@@ -86,44 +86,28 @@ result::Status Wire::Open(const Config& config) {
   result::Result<net::MacAddress> mac = net::GetMac(config.netdev);
   if (!mac) return mac.failure();
   local_mac_ = mac.value();
-  ibv_device** list = ibv_get_device_list(nullptr);
-  if (list == nullptr) return result::FromErrno("ibv_get_device_list");
-  for (ibv_device** entry = list; *entry != nullptr; ++entry) {
-    if (config.device == ibv_get_device_name(*entry)) context_ = ibv_open_device(*entry);
-  }
-  ibv_free_device_list(list);
-  if (context_ == nullptr) return result::Error{ENODEV, "cannot open RDMA device " + config.device};
+  result::Result<verbs::Context> context = verbs::Context::Open(config.device);
+  if (!context) return context.failure();
+  context_ = std::move(context).value();
   return WaitForGids();
 }
 
 // The core adds GIDs from a work item, some time after the address appeared.
 result::Status Wire::WaitForGids() const {
   for (int tries = 0; tries < 500; ++tries) {
-    if (GidIndex(net::IpVersion::kV4) && GidIndex(net::IpVersion::kV6)) return {};
+    if (Port(net::IpVersion::kV4) && Port(net::IpVersion::kV6)) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return result::Error{ENOENT, "no RoCEv2 GIDs for 10.79.0.1 and fd79::1 on " + config_.device};
 }
 
-void Wire::Close() {
-  if (context_ != nullptr) ibv_close_device(context_);
-  context_ = nullptr;
-}
+void Wire::Close() { (void)context_.Close(); }
 
 net::IpAddress Wire::local(net::IpVersion version) const { return Address(version, "1"); }
 net::IpAddress Wire::peer(net::IpVersion version) const { return Address(version, "2"); }
 
-std::optional<uint8_t> Wire::GidIndex(net::IpVersion version) const {
-  std::array<ibv_gid_entry, 64> entries;
-  const ssize_t count = ibv_query_gid_table(context_, entries.data(), entries.size(), 0);
-  const auto wanted = local(version).gid();
-  for (ssize_t i = 0; i < count; ++i) {
-    const ibv_gid_entry& entry = entries[static_cast<size_t>(i)];
-    if (entry.port_num == kPort && entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
-        std::memcmp(entry.gid.raw, wanted.data(), wanted.size()) == 0)
-      return static_cast<uint8_t>(entry.gid_index);
-  }
-  return std::nullopt;
+result::Result<verbs::Port> Wire::Port(net::IpVersion version) const {
+  return context_.FindPort(ToGid(local(version)));
 }
 
 std::chrono::microseconds Wire::Patience(std::chrono::microseconds base) const {

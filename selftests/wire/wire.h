@@ -12,15 +12,13 @@
 // neighbour entries on v0.
 #pragma once
 
-#include <infiniband/verbs.h>
-
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <net/address.h>
 #include <net/link.h>
+#include <verbs/context.h>
 
 namespace wire {
 
@@ -51,6 +49,8 @@ class Topology {
   std::string device_;
 };
 
+ibv_gid ToGid(const net::IpAddress& address);
+
 // What every test needs to know about the stage. One per process.
 class Wire {
  public:
@@ -59,13 +59,13 @@ class Wire {
   void Close();
 
   const Config& config() const { return config_; }
-  ibv_context* context() const { return context_; }
+  const verbs::Context& context() const { return context_; }
   net::MacAddress local_mac() const { return local_mac_; }
   net::MacAddress peer_mac() const { return *net::MacAddress::Parse("02:00:00:79:00:02"); }
   net::IpAddress local(net::IpVersion version) const;
   net::IpAddress peer(net::IpVersion version) const;
-  // Index of the RoCEv2 GID that stands for local(version).
-  std::optional<uint8_t> GidIndex(net::IpVersion version) const;
+  // The device's port with the RoCEv2 GID that stands for local(version).
+  result::Result<verbs::Port> Port(net::IpVersion version) const;
 
   // `base` stretched to this machine's speed.
   std::chrono::microseconds Patience(std::chrono::microseconds base) const;
@@ -74,7 +74,7 @@ class Wire {
   result::Status WaitForGids() const;
 
   Config config_;
-  ibv_context* context_ = nullptr;
+  verbs::Context context_;
   net::MacAddress local_mac_;
 };
 

@@ -12,7 +12,9 @@ constexpr uint32_t kImm = 0xdeadbeef;
 
 class RcWrite : public WireTest {
  protected:
-  void ExpectRequestAndAcknowledge(const SendWr& wr, uint32_t psn, uint32_t msn);
+  // Posts a WRITE of `length` bytes at kPlace; expects its packets and acknowledges them.
+  void PostAndAcknowledge(uint32_t length, verbs::Remote remote, uint32_t psn, uint32_t msn,
+                          std::optional<uint32_t> imm = {});
 };
 SRN_BOTH_IP_VERSIONS(RcWrite);
 
@@ -77,17 +79,22 @@ TEST_P(RcWrite, ZeroLengthNeedsNoKey) {
   EXPECT_EQ(ep().State(), IBV_QPS_RTS);
 }
 
-void RcWrite::ExpectRequestAndAcknowledge(const SendWr& wr, uint32_t psn, uint32_t msn) {
-  auto expected = WriteMessage(psn, ep().Copy(wr.offset, wr.length), mtu(), wr.remote_va, wr.rkey);
-  if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+void RcWrite::PostAndAcknowledge(uint32_t length, verbs::Remote remote, uint32_t psn, uint32_t msn,
+                                 std::optional<uint32_t> imm) {
+  ep().FillPattern(kPlace, length);
+  SendWr wr = SendWr::Write(length, ep().Data(kPlace, length), remote);
+  auto expected = WriteMessage(psn, ep().Copy(kPlace, length), mtu(), remote.addr, remote.rkey);
+  if (imm) {
+    wr.Imm(*imm);
     Packet& last = expected.back();
     last.bth.opcode = static_cast<uint8_t>(expected.size() == 1 ? Operation::kWriteOnlyImm
                                                                 : Operation::kWriteLastImm);
-    last.imm = wr.imm;
+    last.imm = imm;
   }
+  ep().Post(std::move(wr));
   ExpectMessage(expected);
   peer().Send(Ack(expected.back().bth.psn, msn));
-  ExpectSent(wr.id, IBV_WC_RDMA_WRITE);
+  ExpectSent(length, IBV_WC_RDMA_WRITE);
 }
 
 TEST_P(RcWrite, RequesterSegmentsEveryLength) {
@@ -95,15 +102,7 @@ TEST_P(RcWrite, RequesterSegmentsEveryLength) {
   uint32_t psn = DevPsn(), msn = 0;
   for (const uint32_t length : LengthsAround(mtu())) {
     SCOPED_TRACE("length " + std::to_string(length));
-    ep().FillPattern(kPlace, length);
-    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE,
-                       .id = length,
-                       .offset = kPlace,
-                       .length = length,
-                       .remote_va = 0x123456789abcdef1,
-                       .rkey = 0x600df00d};
-    ep().PostSend(wr);
-    ExpectRequestAndAcknowledge(wr, psn, ++msn);
+    PostAndAcknowledge(length, {0x123456789abcdef1, 0x600df00d}, psn, ++msn);
     psn = roce::PsnAdd(psn, roce::PsnCount(length, mtu()));
   }
 }
@@ -113,15 +112,7 @@ TEST_P(RcWrite, RequesterCarriesImmediateInTheLastPacket) {
   uint32_t psn = DevPsn(), msn = 0;
   for (const uint32_t length : {0u, 16u, 2 * mtu() + 16}) {
     SCOPED_TRACE("length " + std::to_string(length));
-    ep().FillPattern(kPlace, length);
-    const SendWr wr = {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-                       .offset = kPlace,
-                       .length = length,
-                       .imm = kImm,
-                       .remote_va = 0x1000,
-                       .rkey = 0x11};
-    ep().PostSend(wr);
-    ExpectRequestAndAcknowledge(wr, psn, ++msn);
+    PostAndAcknowledge(length, {0x1000, 0x11}, psn, ++msn, kImm);
     psn = roce::PsnAdd(psn, roce::PsnCount(length, mtu()));
   }
 }
@@ -130,14 +121,8 @@ TEST_P(RcWrite, RequesterCarriesImmediateInTheLastPacket) {
 TEST_P(RcWrite, RequesterGathersOverPacketBorders) {
   Start();
   ep().FillPattern(0, 8192);
-  ibv_sge sge[2] = {{ep().Va(3), mtu() - 1, ep().lkey()}, {ep().Va(5001), 1030, ep().lkey()}};
-  ibv_send_wr wr = {}, *bad = nullptr;
-  wr.wr_id = 9;
-  wr.sg_list = sge;
-  wr.num_sge = 2;
-  wr.opcode = IBV_WR_RDMA_WRITE;
-  wr.wr.rdma = {0x2000, 0x22};
-  ASSERT_EQ(ibv_post_send(ep().qp(), &wr, &bad), 0);
+  ep().Post(SendWr::Write(9, {ep().mr().Slice(3, mtu() - 1), ep().mr().Slice(5001, 1030)},
+                          {0x2000, 0x22}));
   Bytes stream = ep().Copy(3, mtu() - 1);
   const Bytes tail = ep().Copy(5001, 1030);
   stream.insert(stream.end(), tail.begin(), tail.end());
