@@ -4,6 +4,7 @@
 #         Without it: the running one, if it is a 6.12 and its headers are installed, else
 #         the newest plain 6.12 of Debian's (scripts/find-kernel).
 # W, C    as for the kernel: W=1 more warnings, C=2 sparse
+# JOBS    how many compilers run at once, where make -j does not say it (all processors)
 # KUNIT   1: srn_kunit.ko as well, where the kernel has KUnit
 # DESTDIR where install puts things
 # FILTER  of the suites of test-%, kunit and uml only the tests that match:
@@ -18,6 +19,8 @@ RELEASE = $(shell cat '$(KDIR)/include/config/kernel.release' 2>/dev/null)
 ROOM := drivers/infiniband/sw/srn
 MODULE_DIR = $(BUILD)/module/$(RELEASE)
 JOBS ?= $(shell nproc)
+# A make -j of the caller's is shared with the kernel's own make.
+PARALLEL = $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 CMAKE_BUILD := $(BUILD)/cmake
 PROVIDER_BUILD := $(BUILD)/provider
 export SRN_FILTER ?= $(FILTER)
@@ -41,22 +44,23 @@ mirror:
 
 .PHONY: module
 module: mirror ## srn.ko for the kernel in KDIR
-	+$(MAKE) -C '$(KDIR)' M='$(CURDIR)/$(MODULE_DIR)' $(if $(W),W=$(W)) $(if $(C),C=$(C)) modules
+	+$(MAKE) -C '$(KDIR)' M='$(CURDIR)/$(MODULE_DIR)' $(PARALLEL) $(if $(W),W=$(W)) \
+		$(if $(C),C=$(C)) modules
 	@if [ '$(KDIR)' = '$(HEADERS)' ]; then \
 		cp '$(MODULE_DIR)/$(ROOM)/srn.ko' $(BUILD)/srn.ko; fi
 
 .PHONY: module-debug
-module-debug: ## srn.ko and srn_kunit.ko for the debug kernel (builds that, too)
+module-debug: deps-tests ## srn.ko and srn_kunit.ko for the debug kernel (builds that, too)
 	@set -e; dir=$$(selftests/qemu/debug-kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" KUNIT=1
 
 .PHONY: module-cloud
-module-cloud: ## srn.ko for Debian's cloud kernel (unpacks that, too)
+module-cloud: deps-tests ## srn.ko for Debian's cloud kernel (unpacks that, too)
 	@set -e; dir=$$(selftests/qemu/cloud-kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build"
 
 .PHONY: module-uml
-module-uml: ## the same for the User-Mode Linux kernel
+module-uml: deps-tests ## srn.ko and srn_kunit.ko for User-Mode Linux (builds that, too)
 	@set -e; dir=$$(selftests/uml/kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" ARCH=um KUNIT=1
 
@@ -98,11 +102,11 @@ bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 
-test-%: ## only the suites whose name matches: test-verbs, test-soak, ...
+test-%: deps-tests ## only the suites whose name matches: test-verbs, test-soak, ...
 	selftests/run '$*'
 
 .PHONY: uml
-uml: ## KUnit and wire in User-Mode Linux: no emulator, a loop of seconds
+uml: deps-tests ## KUnit and wire in User-Mode Linux: no emulator, a loop of seconds
 	SRN_KERNELS=uml selftests/run
 
 .PHONY: kunit
@@ -110,11 +114,11 @@ kunit: deps-tests ## KUnit on the debug kernel
 	selftests/kunit/run.sh
 
 .PHONY: style
-style: ## checkpatch, SPDX lines, shellcheck, clang-format
+style: deps-tests ## checkpatch, SPDX lines, shellcheck, clang-format, layers, lengths
 	selftests/run 'style/' '!style/warnings'
 
 .PHONY: sparse
-sparse: ## a build with W=1 and sparse (C=2) that must be silent
+sparse: deps-tests ## a build with W=1 and sparse (C=2) that must be silent
 	selftests/run 'style/warnings'
 
 ##@ System
@@ -127,30 +131,44 @@ deps: ## install the Debian packages that building and using srn needs (no kerne
 deps-tests: ## install those of the tests as well: a 6.12 kernel, its source, QEMU, ...
 	scripts/deps tests
 
-# The kernel's own rules put the module below updates/, strip it, and sign it where the
-# kernel does that. Their depmod is left out: it wants a System.map.
+# Debian's kernel wants modules signed and its headers bring no key: the module stays unsigned
+# then, and sign-file need not say so in three lines of OpenSSL's.
+SIG_KEY = $(patsubst "%",%,$(shell sed -n 's/^CONFIG_MODULE_SIG_KEY=//p' \
+	'$(KDIR)/include/config/auto.conf' 2>/dev/null))
+NO_KEY = $(if $(SIG_KEY),$(if $(filter pkcs11:%,$(SIG_KEY))$(wildcard \
+	$(filter /%,$(SIG_KEY)) $(KDIR)/$(SIG_KEY)),,yes))
+
+# The kernel's own rules put the module below updates/, strip it, and sign it where there is a
+# key. Their depmod is left out: it wants a System.map.
 MODULES_INSTALL = $(MAKE) -C '$(KDIR)' M='$(CURDIR)/$(MODULE_DIR)' \
-	INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_STRIP=1 DEPMOD=true modules_install
-INSTALLED_MODULE = $(DESTDIR)/lib/modules/$(RELEASE)/updates/$(ROOM)/srn.ko
+	INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_STRIP=1 DEPMOD=true \
+	$(if $(NO_KEY),CONFIG_MODULE_SIG_ALL=) modules_install
 
 .PHONY: install
 install: all ## module, provider and manual into the running system (or DESTDIR)
 	+$(MODULES_INSTALL)
 	DESTDIR='$(DESTDIR)' cmake --install $(PROVIDER_BUILD) --strip
 	$(if $(DESTDIR),,depmod -a '$(RELEASE)')
+	@[ -z '$(NO_KEY)' ] || \
+		echo 'srn.ko is unsigned: no key beside the headers (with Secure Boot see README.md)'
 	@[ -n '$(DESTDIR)' ] || [ "$$(uname -r)" = '$(RELEASE)' ] || \
 		echo 'srn.ko is for Linux $(RELEASE): reboot into that to use it'
 
 # Where libibverbs looks for providers.
 LIBDIR = $(shell pkg-config --variable=libdir libibverbs)
 
+# Of every kernel that it was ever installed for; depmod where that kernel still is.
 .PHONY: uninstall
 uninstall: ## take it all out again
-	rm -f '$(INSTALLED_MODULE)' '$(INSTALLED_MODULE)'.* \
-		'$(DESTDIR)$(LIBDIR)/libibverbs/libsrn-rdmav34.so' \
+	@set -e; shopt -s nullglob; for room in '$(DESTDIR)'/lib/modules/*/updates/$(ROOM); do \
+		rm -fv "$$room"/srn.ko{,.*} "$$room"/srn_kunit.ko{,.*}; \
+		kernel=$${room%/updates/$(ROOM)}; \
+		(cd "$$kernel" && rmdir -p --ignore-fail-on-non-empty updates/$(ROOM)); \
+		[ -n '$(DESTDIR)' ] || [ ! -d "$$kernel/kernel" ] || depmod -a "$${kernel##*/}"; \
+	done
+	rm -f '$(DESTDIR)$(LIBDIR)/libibverbs/libsrn-rdmav34.so' \
 		'$(DESTDIR)/etc/libibverbs.d/srn.driver' \
 		'$(DESTDIR)/usr/share/man/man7/srn.7'
-	$(if $(DESTDIR),,depmod -a '$(RELEASE)')
 
 .PHONY: clean
 clean: ## remove what was built; logs of test runs stay
