@@ -18,7 +18,7 @@ static void put_headers(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *
 	u16 hdrs = srn_opcodes[plan->opcode].hdrs;
 
 	if (hdrs & SRN_HDR_DETH)
-		/* A Q_Key with its upper bit set stands for the QP's own (o10-..). */
+		/* A Q_Key with its upper bit set stands for the QP's own. */
 		srn_build_deth(skb, wqe->ud.qkey & BIT(31) ? qp->qkey : wqe->ud.qkey,
 			       qp->ibqp.qp_num);
 	if (hdrs & SRN_HDR_RETH)
