@@ -23,7 +23,7 @@ struct Context {
   int doorbell_fd;  // -1 until the kernel has given one
 };
 
-// An thread domain: what is created in it is used by one thread at a time.
+// A thread domain: what is created in it is used by one thread at a time.
 struct Td {
   ibv_td td;
   std::atomic<int> users;  // parent domains
