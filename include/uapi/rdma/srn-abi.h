@@ -133,7 +133,7 @@ struct srn_cqe {
 	__u32 wc_flags;		/* enum ibv_wc_flags */
 	__u32 vendor_err;	/* enum srn_verdict of the module, for humans */
 	__u16 pkey_index;
-	__u8 sl;
+	__u8 sl;		/* reserved, 0: a RoCE packet carries no service level */
 	__u8 port_num;
 	__u8 network_hdr_type;	/* SRN_CQE_* */
 	__u8 reserved0;
