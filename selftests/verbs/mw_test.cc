@@ -217,8 +217,7 @@ class Window2 : public Window {
     PostBind(info);
     ExpectWc(Await(pair_.b.send_cq),
              {.wr_id = 71, .opcode = IBV_WC_BIND_MW, .qp_num = pair_.b.qp.num()});
-    // The key of a type 2 window is kept by the program.
-    mw_->rkey = key_;
+    EXPECT_EQ(mw_->rkey, key_);
   }
   void MustInvalidate(uint32_t key) {
     Must(pair_.b.qp.Post(SendWr::LocalInvalidate(72, key)));
@@ -319,9 +318,20 @@ TEST_P(Window2, OnlyTheKeyByteOfANewKeyCounts) {
   for (uint32_t key : {1024u, ~0u}) {
     Must(pair_.b.qp.Post(SendWr::BindMw(71, mw_.get(), key, Info())));
     ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
-    mw_->rkey = key_ = index | (key & 0xff);
-    EXPECT_EQ(Write(At(key_, kFrom), 8), IBV_WC_SUCCESS);
+    key_ = index | (key & 0xff);
+    EXPECT_EQ(mw_->rkey, key_);
+    EXPECT_EQ(Write(At(mw_->rkey, kFrom), 8), IBV_WC_SUCCESS);
+    MustInvalidate(mw_->rkey);
+  }
+}
+
+// A program that keeps the keys itself may leave in the handle what it likes.
+TEST_P(Window2, HandleThatStillHasItsFirstKeyIsBoundAgain) {
+  const uint32_t first = mw_->rkey;
+  for (int i = 0; i < 3; i++) {
+    MustBind(Info());
     MustInvalidate(key_);
+    mw_->rkey = first;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Memory windows. Type 2 is bound by work requests alone; type 1 by ibv_bind_mw(), which is a work
-// request too, and changes the key of the window.
+// request too. To post a bind changes the key of the window (ibv_alloc_mw(3)).
 
 #include "srn.h"
 
@@ -18,6 +18,11 @@ ibv_mw* AllocMw(ibv_pd* pd, ibv_mw_type type) {
   return mw.release();
 }
 
+void TakeKeyByte(ibv_mw& mw, uint32_t rkey) {
+  constexpr uint32_t kKeyByte = 0xff;
+  mw.rkey = (mw.rkey & ~kKeyByte) | (rkey & kKeyByte);
+}
+
 int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
   ibv_send_wr wr = {};
   ibv_send_wr* bad_wr;
@@ -28,10 +33,7 @@ int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
   wr.bind_mw.mw = mw;
   wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
   wr.bind_mw.bind_info = bind->bind_info;
-  if (const int err = PostSendBinding(ToQp(qp), IBV_MW_TYPE_1, &wr, &bad_wr)) return err;
-
-  mw->rkey = wr.bind_mw.rkey;
-  return 0;
+  return PostSendBinding(ToQp(qp), IBV_MW_TYPE_1, &wr, &bad_wr);
 }
 
 int DeallocMw(ibv_mw* mw) {

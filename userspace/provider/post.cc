@@ -64,6 +64,7 @@ void FillBind(srn_send_wqe& wqe, const ibv_send_wr& wr) {
   wqe.bind.mw_rkey = wr.bind_mw.mw->rkey;
   wqe.bind.new_rkey = wr.bind_mw.rkey;
   wqe.bind.access = info.mw_access_flags;
+  TakeKeyByte(*wr.bind_mw.mw, wr.bind_mw.rkey);
 }
 
 void FillOperation(srn_send_wqe& wqe, const Qp& qp, const ibv_send_wr& wr) {

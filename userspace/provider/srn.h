@@ -140,6 +140,8 @@ int DeregMr(verbs_mr* vmr);
 
 // mw.cc
 ibv_mw* AllocMw(ibv_pd* pd, ibv_mw_type type);
+// A bind to this key was posted: its low byte is the program's, the rest the kernel's.
+void TakeKeyByte(ibv_mw& mw, uint32_t rkey);
 int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 int DeallocMw(ibv_mw* mw);
 

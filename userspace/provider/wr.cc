@@ -102,6 +102,7 @@ void WrBindMw(ibv_qp_ex* ibqp, ibv_mw* mw, uint32_t rkey, const ibv_mw_bind_info
     wqe->bind.mw_rkey = mw->rkey;
     wqe->bind.new_rkey = rkey;
     wqe->bind.access = info->mw_access_flags;
+    TakeKeyByte(*mw, rkey);
   }
 }
 

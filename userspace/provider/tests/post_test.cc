@@ -357,11 +357,14 @@ TEST_F(PostTest, Type2WindowsAreBoundByRequests) {
   ASSERT_NE(mw, nullptr);
   ibv_send_wr wr = SendWr(IBV_WR_BIND_MW);
   wr.bind_mw.mw = mw;
-  wr.bind_mw.rkey = 0x1200;
+  wr.bind_mw.rkey = 0x3401;
+  const uint32_t old_key = mw->rkey;
   const srn_send_wqe& wqe = Post(MakeQp(IBV_QPT_RC), wr);
-  EXPECT_EQ(wqe.bind.mw_rkey, mw->rkey);
-  EXPECT_EQ(wqe.bind.new_rkey, 0x1200u);
+  EXPECT_EQ(wqe.bind.mw_rkey, old_key);
+  EXPECT_EQ(wqe.bind.new_rkey, 0x3401u);
   EXPECT_EQ(wqe.bind.mr_lkey, 0u);
+  // The low byte is the program's, the rest the kernel's.
+  EXPECT_EQ(mw->rkey, (old_key & ~0xffu) | 0x01u);
   EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 

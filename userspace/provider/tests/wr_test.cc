@@ -104,11 +104,13 @@ TEST_F(WrTest, BindTakesTheNewKey) {
   ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
   ASSERT_NE(mw, nullptr);
   const ibv_mw_bind_info info = {&mr, 0x5000, 0x100, IBV_ACCESS_REMOTE_READ};
+  const uint32_t old_key = mw->rkey;
   ibv_wr_start(qp_);
-  ibv_wr_bind_mw(qp_, mw, 0x1200, &info);
+  ibv_wr_bind_mw(qp_, mw, 0x3401, &info);
   ASSERT_EQ(ibv_wr_complete(qp_), 0);
-  EXPECT_EQ(queue_->send(0).bind.mw_rkey, mw->rkey);
-  EXPECT_EQ(queue_->send(0).bind.new_rkey, 0x1200u);
+  EXPECT_EQ(queue_->send(0).bind.mw_rkey, old_key);
+  EXPECT_EQ(queue_->send(0).bind.new_rkey, 0x3401u);
+  EXPECT_EQ(mw->rkey, (old_key & ~0xffu) | 0x01u);
   EXPECT_EQ(queue_->send(0).bind.mr_lkey, 31u);
   EXPECT_EQ(queue_->send(0).bind.length, 0x100u);
 

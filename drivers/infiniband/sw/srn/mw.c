@@ -134,10 +134,12 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 	return ok ? mr : NULL;
 }
 
-/* The window's lock held: what the window itself must fulfil. */
+/* The window's lock held: what the window itself must fulfil. It was found by the index in
+ * its key; the byte of the key that goes is not asked for, since a program need not know it.
+ */
 static bool may_bind(const struct srn_mem *mw, struct ib_pd *pd, const struct srn_mw_bind *bind)
 {
-	if (mw->key != bind->mw_rkey || mw->pd != pd || bind->access & ~MW_ACCESS)
+	if (mw->pd != pd || bind->access & ~MW_ACCESS)
 		return false;
 	if (mw->mw_type == IB_MW_TYPE_1)
 		return !(bind->access & IB_ZERO_BASED) &&
