@@ -24,6 +24,9 @@ void TakeKeyByte(ibv_mw& mw, uint32_t rkey) {
 }
 
 int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+  // libibverbs has looked at region and PD; rights and bounds are for the kernel to see.
+  if (bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) return EINVAL;
+
   ibv_send_wr wr = {};
   ibv_send_wr* bad_wr;
 

@@ -352,6 +352,40 @@ TEST_F(PostTest, Type1WindowsAreBoundByIbvBindMwAlone) {
   EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 
+// What can't be bound is told at the call, and no QP fails for it.
+TEST_F(PostTest, Type1BindThatCannotSucceedIsNotPosted) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);
+  ASSERT_NE(mw, nullptr);
+  ibv_pd other_pd = {};
+  ibv_mr mr = {}, other_mr = {};
+  mr.pd = pd_;
+  other_mr.pd = &other_pd;
+  const uint32_t old_key = mw->rkey;
+  struct Case {
+    ibv_mw_bind_info info;
+    int error;
+  };
+  for (const Case& c : {Case{{&mr, 0x5000, 0x100, IBV_ACCESS_ZERO_BASED}, EINVAL},
+                        Case{{nullptr, 0, 0, IBV_ACCESS_ZERO_BASED}, EINVAL},
+                        Case{{nullptr, 0x5000, 0x100, IBV_ACCESS_REMOTE_READ}, EINVAL},
+                        Case{{nullptr, 0, 0x100, IBV_ACCESS_REMOTE_READ}, EINVAL},
+                        Case{{nullptr, 0x5000, 0, IBV_ACCESS_REMOTE_READ}, EINVAL},
+                        Case{{&other_mr, 0x5000, 0x100, IBV_ACCESS_REMOTE_READ}, EPERM}}) {
+    SCOPED_TRACE(testing::Message() << c.info.mr << " " << c.info.addr << "+" << c.info.length);
+    ibv_mw_bind bind = {};
+    bind.bind_info = c.info;
+    EXPECT_EQ(ibv_bind_mw(qp, mw, &bind), c.error);
+    EXPECT_EQ(kernel_.Of(qp).page->sq_tail, 0u);
+    EXPECT_EQ(mw->rkey, old_key);
+  }
+  // No bytes of no region: the window is unbound.
+  ibv_mw_bind unbind = {};
+  EXPECT_EQ(ibv_bind_mw(qp, mw, &unbind), 0);
+  EXPECT_EQ(kernel_.Of(qp).page->sq_tail, 1u);
+  EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+}
+
 TEST_F(PostTest, Type2WindowsAreBoundByRequests) {
   ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
   ASSERT_NE(mw, nullptr);
