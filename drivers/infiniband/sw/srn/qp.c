@@ -46,6 +46,17 @@ void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_sq_error);
 
+/* Of what had been done before the error, or is flushed after it, no event tells but that
+ * of the CQ.
+ */
+void srn_qp_lost_cqe(struct srn_qp *qp, enum srn_verdict v)
+{
+	if (qp->state == IB_QPS_ERR && (!v || v == SRN_V_FLUSH))
+		return;
+	srn_qp_error(qp, SRN_V_LOC_QP_OP);
+	srn_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
 void srn_qp_event(struct srn_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {

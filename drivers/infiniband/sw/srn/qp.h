@@ -114,6 +114,9 @@ void srn_qp_error(struct srn_qp *qp, enum srn_verdict v);
 /** srn_qp_sq_error() - UC and UD: only the send queue fails (SQE); RC: as srn_qp_error() */
 void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v);
 
+/** srn_qp_lost_cqe() - a completion with verdict @v found no room: the QP can't go on */
+void srn_qp_lost_cqe(struct srn_qp *qp, enum srn_verdict v);
+
 /** srn_qp_event() - raise an affiliated asynchronous event; BH context allowed */
 void srn_qp_event(struct srn_qp *qp, enum ib_event_type type);
 

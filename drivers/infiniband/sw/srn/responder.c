@@ -5,6 +5,9 @@
  */
 #include "responder.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
+
 #include "ack.h"
 #include "answer.h"
 #include "arrival.h"
@@ -34,19 +37,18 @@ static enum srn_verdict serve(struct srn_arrival *a)
 	return v;
 }
 
-/* The event is for errors that no completion tells of. */
+/* The event is for errors that no completion tells of. Who is told finds the QP in error. */
 void srn_responder_fail(struct srn_qp *qp, enum srn_verdict v, u32 psn)
 {
-	bool told = qp->rq.open;
-
-	if (told)
-		srn_rq_fail(qp, v);
 	if (qp->svc->reliable)
 		srn_ack_fatal(qp, srn_verdicts[v].nak, psn);
 	srn_qp_error(qp, v);
-	if (!told)
+	if (qp->rq.open)
+		srn_rq_fail(qp, v);
+	else
 		srn_qp_event(qp, srn_verdicts[v].event);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_fail);
 
 /* Answered again, never executed again. */
 static void answer_again(struct srn_arrival *a)

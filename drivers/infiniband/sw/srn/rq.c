@@ -105,14 +105,11 @@ void srn_rq_cqe(const struct srn_qp *qp, struct srn_cqe *cqe)
 	};
 }
 
-/* A QP whose completions find no room has no way to go on. */
 static void post(struct srn_qp *qp, const struct srn_cqe *cqe, bool solicited)
 {
 	trace_srn_complete(qp, cqe);
-	if (srn_cq_post(qp->rcq, cqe, solicited, &qp->ibqp) || qp->state == IB_QPS_ERR)
-		return;
-	srn_qp_error(qp, SRN_V_LOC_QP_OP);
-	srn_qp_event(qp, IB_EVENT_QP_FATAL);
+	if (!srn_cq_post(qp->rcq, cqe, solicited, &qp->ibqp))
+		srn_qp_lost_cqe(qp, cqe->vendor_err);
 }
 
 void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited)

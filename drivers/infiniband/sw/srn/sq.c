@@ -113,11 +113,8 @@ static struct srn_cqe make_cqe(const struct srn_qp *qp, const struct srn_wqe *wq
 static void post_cqe(struct srn_qp *qp, const struct srn_cqe *cqe)
 {
 	trace_srn_complete(qp, cqe);
-	/* A CQE that finds no room is a lost completion: the QP can't go on. */
-	if (!srn_cq_post(qp->scq, cqe, cqe->vendor_err, &qp->ibqp) && qp->state != IB_QPS_ERR) {
-		srn_qp_event(qp, IB_EVENT_QP_FATAL);
-		srn_qp_error(qp, SRN_V_LOC_QP_OP);
-	}
+	if (!srn_cq_post(qp->scq, cqe, cqe->vendor_err, &qp->ibqp))
+		srn_qp_lost_cqe(qp, cqe->vendor_err);
 }
 
 static void publish_head(struct srn_qp *qp)
@@ -175,12 +172,14 @@ void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v)
 {
 	wqe->status = v;
 	wqe->done = true;
-	srn_sq_retire(qp);
+	/* First: who sees the completion may modify the QP at once, and out of SQE. */
 	if (srn_verdicts[v].effect == SRN_EFF_SQ_ERROR)
 		srn_qp_sq_error(qp, v);
 	else
 		srn_qp_error(qp, v);
+	srn_sq_retire(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_fail);
 
 void srn_sq_drain(struct srn_qp *qp, bool wait)
 {
