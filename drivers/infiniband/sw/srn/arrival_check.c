@@ -112,7 +112,7 @@ static enum srn_verdict check_receive(const struct srn_arrival *a)
 	return SRN_OK;
 }
 
-/* A peer with more READs and atomics open than was agreed on. */
+/* A peer with more READs and atomics open than was agreed on, rounded up. */
 static enum srn_verdict check_replay(const struct srn_arrival *a)
 {
 	if (a->info->is_stream)

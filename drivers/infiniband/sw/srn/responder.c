@@ -7,6 +7,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/log2.h>
 
 #include "ack.h"
 #include "answer.h"
@@ -209,6 +210,9 @@ void srn_responder_reset(struct srn_qp *qp)
 
 int srn_responder_alloc(struct srn_qp *qp, u32 num)
 {
+	/* rxe rounds up how many READs its own side may have open, and sends that many. */
+	if (num)
+		num = roundup_pow_of_two(num);
 	return num == qp->resp.replay.num ? 0 : srn_replay_resize(&qp->resp.replay, num);
 }
 

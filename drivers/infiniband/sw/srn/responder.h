@@ -30,7 +30,7 @@ void srn_responder_start(struct srn_qp *qp, u32 psn);
 
 /** srn_responder_reset() - as in RESET */
 void srn_responder_reset(struct srn_qp *qp);
-/** srn_responder_alloc() - replay slots for @num requests; may sleep; 0 or -ENOMEM */
+/** srn_responder_alloc() - replay slots for @num requests or more; may sleep; 0 or -ENOMEM */
 int srn_responder_alloc(struct srn_qp *qp, u32 num);
 void srn_responder_free(struct srn_qp *qp);
 
