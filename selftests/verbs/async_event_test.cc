@@ -151,6 +151,28 @@ TEST_P(Drain, RequestsPostedInSqdWaitForRts) {
   EXPECT_EQ(Await(p.a.send_cq).wr_id, 2u);
 }
 
+// Each drain asks for its own event.
+TEST_P(Drain, EventAskedForOnceIsNotAskedForTwice) {
+  Pair p = Connected();
+  Must(ToSqd(p.a.qp, true));
+  ExpectEvent(a_, IBV_EVENT_SQ_DRAINED, p.a.qp);
+  Must(p.a.qp.ModifyState(IBV_QPS_RTS));
+  Must(p.a.qp.ModifyState(IBV_QPS_SQD));
+  ExpectNoEvent(a_);
+}
+
+// IBTA vol. 1, 10.3.1.5: what was posted in SQD is not looked at, wrong or not.
+TEST_P(Drain, WrongRequestPostedInSqdFailsInRts) {
+  Pair p = Connected();
+  Must(ToSqd(p.a.qp, true));
+  ExpectEvent(a_, IBV_EVENT_SQ_DRAINED, p.a.qp);
+  Must(p.a.qp.Post(SendWr::FetchAdd(2, a_.mr.Slice(0, 4), b_.mr.At(0), 1)));
+  ExpectQuiet(p.a.send_cq);
+  EXPECT_EQ(p.a.qp.State(), IBV_QPS_SQD);
+  Must(p.a.qp.ModifyState(IBV_QPS_RTS));
+  ExpectFailed(Await(p.a.send_cq), 2, IBV_WC_LOC_LEN_ERR, p.a.qp.num());
+}
+
 TEST_P(Drain, RequestsWaitingInSqdAreFlushedInError) {
   Pair p = Connected();
   Must(ToSqd(p.a.qp, true));

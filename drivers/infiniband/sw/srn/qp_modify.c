@@ -140,8 +140,6 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		qp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_DEST_QPN)
 		qp->dest_qpn = attr->dest_qp_num;
-	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
-		qp->sqd_notify = attr->en_sqd_async_notify;
 }
 
 static void to_reset(struct srn_qp *qp)
@@ -152,15 +150,24 @@ static void to_reset(struct srn_qp *qp)
 	srn_requester_reset(qp);
 	srn_responder_reset(qp);
 	qp->last_error = SRN_OK;
-	qp->sqd_notify = false;
 	if (qp->kernel) {
 		srn_cq_forget_qp(qp->scq, &qp->ibqp);
 		srn_cq_forget_qp(qp->rcq, &qp->ibqp);
 	}
 }
 
-static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
+/* The event is asked for with each drain, by a bit of the mask and its value. */
+static void start_drain(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
+	qp->sqd_notify = (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify;
+	srn_sq_drain(qp, true);
+}
+
+static void apply_state(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
+			enum ib_qp_state cur)
+{
+	enum ib_qp_state next = attr->qp_state;
+
 	switch (next) {
 	case IB_QPS_RESET:
 		to_reset(qp);
@@ -172,7 +179,7 @@ static void apply_state(struct srn_qp *qp, enum ib_qp_state cur, enum ib_qp_stat
 		break;
 	case IB_QPS_SQD:
 		if (cur == IB_QPS_RTS)
-			srn_sq_drain(qp, true);
+			start_drain(qp, attr, mask);
 		break;
 	case IB_QPS_ERR:
 		srn_qp_error(qp, SRN_V_FLUSH);
@@ -214,7 +221,7 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	apply_attrs(qp, attr, mask);
 	spin_unlock(&qp->attr_lock);
 	if (mask & IB_QP_STATE)
-		apply_state(qp, cur, next);
+		apply_state(qp, attr, mask, cur);
 	check_drained(qp);
 	return 0;
 }

@@ -210,10 +210,12 @@ static void wait_for(struct srn_qp *qp, enum srn_gate gate)
 		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->payer));
 }
 
-/* A WQE that failed completes when all before it are done. */
+/* A WQE that failed completes when all before it are done; in SQD only what was begun. */
 static bool fail_in_turn(struct srn_qp *qp, struct srn_wqe *wqe)
 {
-	if (qp->sq.una == qp->window.at.index)
+	bool waits = qp->state == IB_QPS_SQD && !wqe->started;
+
+	if (!waits && qp->sq.una == qp->window.at.index)
 		srn_sq_fail(qp, wqe, wqe->status);
 	return false;
 }
