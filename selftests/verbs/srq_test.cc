@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Shared receive queues.
+#include <cstring>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -237,6 +239,35 @@ TEST_F(SharedQueueAtHome, QueryTellsAtLeastWhatWasAsked) {
     EXPECT_GE(attr.max_sge, 3u);
     EXPECT_EQ(attr.srq_limit, 0u);
   }
+}
+
+// ibv_create_srq(3): the limit is irrelevant there; it is armed by ibv_modify_srq() alone.
+TEST_F(SharedQueueAtHome, CreationArmsNoLimit) {
+  for (uint32_t limit : {8u, 1000u}) {
+    SCOPED_TRACE(limit);
+    ibv_srq_init_attr init = {.attr = {.max_wr = 16, .max_sge = 1, .srq_limit = limit}};
+    Srq srq(ibv_create_srq(a_.pd.get(), &init));
+    ASSERT_TRUE(srq) << std::strerror(errno);
+    EXPECT_EQ(Must(srq.Query()).srq_limit, 0u);
+    End receiver = End::Create(a_, {.srq = &srq});
+    End sender = End::Create(a_);
+    Must(Connect(sender.qp, a_.port, receiver.qp, a_.port));
+    for (uint64_t id = 0; id < 10; id++) Must(srq.Post(RecvWr(id, {a_.mr.Slice(8192, 64)})));
+    for (uint64_t id = 0; id < 5; id++) {
+      Must(sender.qp.Post(SendWr::Send(id, a_.mr.Slice(0, 64))));
+      EXPECT_EQ(Await(receiver.recv_cq).wr_id, id);
+    }
+    EXPECT_EQ(a_.ctx.WaitEvent(Silence()).error(), ETIMEDOUT);
+  }
+}
+
+// ibv_create_qp(3): of other types than RC and UD it fails.
+TEST_F(SharedQueueAtHome, UcQpsCannotUseIt) {
+  Srq srq = Must(Srq::Create(a_.pd, 16));
+  Cq cq = Must(Cq::Create(a_.ctx, 16));
+  EXPECT_EQ(Qp::Create(a_.pd, cq, cq, {.type = IBV_QPT_UC, .srq = &srq}).error(), EINVAL);
+  EXPECT_EQ(Qp::Create(a_.pd, cq, cq, {.type = IBV_QPT_RC, .srq = &srq}).error(), 0);
+  EXPECT_EQ(Qp::Create(a_.pd, cq, cq, {.type = IBV_QPT_UD, .srq = &srq}).error(), 0);
 }
 
 TEST_F(SharedQueueAtHome, ManyRoundsUseEverySlot) {

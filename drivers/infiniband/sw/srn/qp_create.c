@@ -37,6 +37,8 @@ static int check_init(struct srn_dev *dev, const struct ib_qp_init_attr *attr)
 		return -EINVAL;
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
+	if (attr->srq && attr->qp_type != IB_QPT_RC && attr->qp_type != IB_QPT_UD)
+		return -EINVAL;
 	return check_cap(&attr->cap, attr->srq);
 }
 

@@ -106,8 +106,7 @@ static int check_attr(const struct ib_srq_init_attr *attr)
 	if (attr->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!attr->attr.max_wr || attr->attr.max_wr > SRN_MAX_SRQ_WR ||
-	    !attr->attr.max_sge || attr->attr.max_sge > SRN_MAX_SGE ||
-	    attr->attr.srq_limit > attr->attr.max_wr)
+	    !attr->attr.max_sge || attr->attr.max_sge > SRN_MAX_SGE)
 		return -EINVAL;
 	return 0;
 }
@@ -181,7 +180,7 @@ int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct i
 	srq->max_wr = srq->entries;
 	srq->max_sge = attr->attr.max_sge;
 	srq->stride = srn_recv_stride(srq->max_sge);
-	srq->limit = attr->attr.srq_limit;
+	srq->limit = 0;		/* whatever @attr says: srn_modify_srq() arms */
 	srq->srqn = next_srqn(dev);
 	err = ring_create(srq, udata);
 	if (err) {
