@@ -307,8 +307,9 @@ int ibv_cmd_alloc_mw(ibv_pd* pd, ibv_mw_type type, ibv_mw* mw, void*, size_t, vo
 
 int ibv_cmd_dealloc_mw(ibv_mw*) { return 0; }
 
-int ibv_cmd_create_ah(ibv_pd* pd, ibv_ah* ah, ibv_ah_attr*, void* resp, size_t resp_size) {
+int ibv_cmd_create_ah(ibv_pd* pd, ibv_ah* ah, ibv_ah_attr* attr, void* resp, size_t resp_size) {
   if (const int err = FakeKernel::Get().TakeFailure()) return err;
+  FakeKernel::Get().ah_sl = attr->sl;
   ah->context = pd->context;
   ah->pd = pd;
   srn::test::Answer<ib_uverbs_create_ah_resp>(resp, resp_size, srn_create_ah_resp{.ah = 4711});

@@ -72,6 +72,20 @@ TEST_F(ObjectTest, TypesThatSrnDoesNotHaveAreRefused) {
   }
 }
 
+// ibv_init_ah_from_wc() takes for the SL what a completion has there: the network type, 9 or 10.
+TEST_F(ObjectTest, AddressHandleTakesNoNetworkTypeForAPriority) {
+  for (uint8_t sl = 0; sl < 17; ++sl) {
+    ibv_ah_attr attr = {};
+    attr.sl = sl;
+    ibv_ah* ah = ibv_create_ah(pd_, &attr);
+    ASSERT_NE(ah, nullptr);
+    // More than 15 is for the kernel to refuse.
+    EXPECT_EQ(kernel_.ah_sl, sl < 8 || sl > 15 ? sl : 0) << int{sl};
+    EXPECT_EQ(attr.sl, sl);
+    EXPECT_EQ(ibv_destroy_ah(ah), 0);
+  }
+}
+
 TEST_F(ObjectTest, FirmwareVersionIsReadable) {
   ibv_device_attr_ex attr = {};
   ASSERT_EQ(ibv_query_device_ex(context_, nullptr, &attr), 0);
