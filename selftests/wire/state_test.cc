@@ -47,6 +47,20 @@ TEST_P(RcState, ReadyToReceiveIsEnoughToRespond) {
   ExpectReceived(1, 8);
 }
 
+TEST_P(RcState, CongestionNotificationCountsAsOneInReadyToReceive) {
+  Start({.last_state = IBV_QPS_RTR});
+  const Counters counters;
+  Packet p = Request(Operation::kSendOnly, 0, Bytes(16, 0));
+  p.bth.opcode = roce::kOpcodeCnp;
+  p.bth.becn = true;
+  p.bth.ack_req = false;
+  peer().Send(p);
+  peer().ExpectNothing();
+  if (!counters.Has("rp_cnp_ignored")) GTEST_SKIP() << "device does not count CNPs";
+  EXPECT_TRUE(counters.Grew("rp_cnp_ignored"));
+  EXPECT_EQ(counters.Growth("rcvd_bad_qp_state"), 0u);
+}
+
 TEST_P(RcState, DrainedSendQueueSendsNothingButResponds) {
   Start();
   ep().PostSend(1, 0, 8);

@@ -80,10 +80,12 @@ static int check_pkey(const struct srn_pkt *pkt)
 	return (pkt->pkey & 0x7fff) == (SRN_PKEY_DEFAULT & 0x7fff) ? PASS : SRN_CNT_RX_BAD_PKEY;
 }
 
-/* Requests are taken from RTR on, answers only where requests may have gone out. */
+/* Requests are taken from RTR on, answers only where requests may have gone out. What is
+ * neither is as good as a request: a reserved opcode, a CNP for the answers of this side.
+ */
 static int check_state(const struct srn_qp *qp, const struct srn_opcode *info)
 {
-	bool answer = info->op != SRN_OP_NONE && !info->is_request;
+	bool answer = info->op != SRN_OP_NONE && info->op != SRN_OP_CNP && !info->is_request;
 
 	/* Pairs with the release in srn_qp_set_state(): the path was set before. */
 	switch (smp_load_acquire(&qp->state)) {
