@@ -207,9 +207,11 @@ EXPORT_SYMBOL_IF_KUNIT(srn_replay_add_atomic);
 
 void srn_replay_again(struct srn_replay *replay, struct srn_replay_slot *slot, u32 psn, u32 len)
 {
-	slot->again = true;
+	/* Until the first answer has left the peer can't have it, and is owed it or a NAK. */
+	slot->again |= !slot->todo;
 	begin(replay, slot, psn, len);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_again);
 
 struct srn_replay_slot *srn_replay_next(const struct srn_replay *replay, u32 *age)
 {

@@ -15,7 +15,7 @@
 struct srn_replay_slot {
 	u8 op;			/* enum srn_op; SRN_OP_NONE: free */
 	bool todo;		/* (rest of) the answer is to be sent */
-	bool again;		/* the answer was asked for a second time */
+	bool again;		/* the answer has left, and was asked for a second time */
 	u32 first_psn;
 	u32 last_psn;
 	u32 msn;		/* as it was after the request; in each AETH of the answer */

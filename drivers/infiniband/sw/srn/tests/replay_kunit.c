@@ -249,6 +249,25 @@ static void srn_replay_room_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replay->open, 1);
 }
 
+/* Until its first answer has left, a READ owes a NAK when its memory goes. */
+static void srn_replay_again_is_the_second_answer_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = &replay->slots[0];
+
+	add_read(qp, 1, 2 * MTU);
+	srn_replay_again(replay, slot, 1, 2 * MTU);
+	KUNIT_EXPECT_FALSE(test, slot->again);
+	KUNIT_EXPECT_FALSE(test, srn_replay_has_room(replay));
+	set_all_answered(replay);
+	srn_replay_again(replay, slot, 1, 2 * MTU);
+	KUNIT_EXPECT_TRUE(test, slot->again);
+	srn_replay_again(replay, slot, 2, MTU);
+	KUNIT_EXPECT_TRUE(test, slot->again);
+	KUNIT_EXPECT_EQ(test, replay->open, 1);
+}
+
 static void srn_replay_again_other_op_test(struct kunit *test)
 {
 	struct srn_range range = { .va = VA, .rkey = RKEY };
@@ -301,6 +320,7 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE(srn_replay_find_newest_test),
 	KUNIT_CASE(srn_replay_oldest_goes_test),
 	KUNIT_CASE(srn_replay_room_test),
+	KUNIT_CASE(srn_replay_again_is_the_second_answer_test),
 	KUNIT_CASE(srn_replay_again_other_op_test),
 	KUNIT_CASE(srn_replay_resize_test),
 	{}
