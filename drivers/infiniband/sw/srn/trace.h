@@ -160,7 +160,7 @@ TRACE_EVENT(srn_tx,
 	TP_PROTO(const struct srn_dev *dev, const struct sk_buff *skb),
 	TP_ARGS(dev, skb),
 	TP_STRUCT__entry(
-		__string(dev, dev_name(&dev->ibdev.dev))
+		__string(dev, dev->ibdev.name)
 		__field(u8, opcode)
 		__field(u32, dqpn)
 		__field(u32, psn)
@@ -233,7 +233,7 @@ TRACE_EVENT(srn_drop,
 	TP_PROTO(const struct srn_dev *dev, enum srn_counter cause),
 	TP_ARGS(dev, cause),
 	TP_STRUCT__entry(
-		__string(dev, dev ? dev_name(&dev->ibdev.dev) : "-")
+		__string(dev, dev ? dev->ibdev.name : "-")
 		__field(u32, cause)
 	),
 	TP_fast_assign(
