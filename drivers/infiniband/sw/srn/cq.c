@@ -67,6 +67,7 @@ static bool call_handler(struct srn_cq *cq)
 		again = cq->notify_again;
 		cq->notify_again = false;
 		cq->notifying = again;
+		cq->notify_left = again && (cq->notify_left || calls == 1);
 		spin_unlock_irqrestore(&cq->lock, flags);
 	} while (again && --calls);
 	return again;
@@ -335,12 +336,26 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_create_cq);
 
+static bool calls_left(struct srn_cq *cq)
+{
+	bool left;
+
+	spin_lock_irq(&cq->lock);
+	left = cq->notify_left;
+	spin_unlock_irq(&cq->lock);
+	return left;
+}
+
+/* No flush_work(): who reclaims memory may destroy QPs, and is not to wait for a queue that
+ * is not for reclaim. This one is run by softirqs alone, which need no memory. Nor a
+ * cancellation: calls that others leave meanwhile would be lost.
+ */
 void srn_cq_settle(struct srn_cq *cq)
 {
-	/* One call may lead to the next. */
-	while (flush_work(&cq->notify_work))
-		cond_resched();
+	while (calls_left(cq))
+		schedule_timeout_uninterruptible(1);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_settle);
 
 int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {

@@ -30,6 +30,7 @@ struct srn_cq {
 	/* The event handler runs in one context at a time; see notify(). */
 	bool notifying;
 	bool notify_again;
+	bool notify_left;		/* notify_work is to go on; lock */
 	struct work_struct notify_work;	/* goes on with it, in a softirq */
 	struct mutex resize_lock;	/* one resize at a time */
 };

@@ -339,6 +339,44 @@ static void srn_cq_handler_bounded_test(struct kunit *test)
 	srn_destroy_cq(&cq->ibcq, NULL);
 }
 
+struct settler {
+	struct work_struct work;
+	struct srn_cq *cq;
+};
+
+/* With more calls left than a softirq makes before it gives its CPU back. */
+static void settle(struct work_struct *work)
+{
+	struct srn_cq *cq = container_of(work, struct settler, work)->cq;
+	struct srn_cqe cqe = {};
+
+	srn_cq_post(cq, &cqe, false, NULL);
+	srn_cq_settle(cq);
+}
+
+/* Who reclaims memory may wait for the handlers: the kernel warns of a queue that it is
+ * not to wait for.
+ */
+static void srn_cq_settle_in_reclaim_test(struct kunit *test)
+{
+	struct workqueue_struct *wq = alloc_workqueue("srn_kunit", WQ_MEM_RECLAIM, 1);
+	struct ctx *c = test->priv;
+	struct settler s = { .cq = create_cq(test, c, 8192) };
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	c->rearm = 5000;
+	srn_req_notify_cq(&s.cq->ibcq, IB_CQ_NEXT_COMP);
+	INIT_WORK_ONSTACK(&s.work, settle);
+	queue_work(wq, &s.work);
+	flush_work(&s.work);
+	KUNIT_EXPECT_EQ(test, c->comps, 5001);
+	KUNIT_EXPECT_EQ(test, c->max_depth, 1);
+	KUNIT_EXPECT_FALSE(test, s.cq->notifying);
+	destroy_work_on_stack(&s.work);
+	destroy_workqueue(wq);
+	srn_destroy_cq(&s.cq->ibcq, NULL);
+}
+
 /* A CQ may be shown while it is destroyed, and after: its ring, which is gone, is not read. */
 static void srn_cq_shown_when_gone_test(struct kunit *test)
 {
@@ -368,6 +406,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_req_notify_test),
 	KUNIT_CASE(srn_cq_handler_nests_test),
 	KUNIT_CASE(srn_cq_handler_bounded_test),
+	KUNIT_CASE(srn_cq_settle_in_reclaim_test),
 	KUNIT_CASE(srn_cq_shown_when_gone_test),
 	{}
 };
