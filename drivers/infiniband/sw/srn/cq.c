@@ -160,6 +160,18 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_post);
 
+u32 srn_cq_room(struct srn_cq *cq)
+{
+	unsigned long flags;
+	u32 waiting, room;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	waiting = unconsumed(cq);
+	room = cq->overrun || waiting > cq->entries ? 0 : cq->entries - waiting;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return room;
+}
+
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp)
 {
 	u32 mask = cq->entries - 1, from, to;

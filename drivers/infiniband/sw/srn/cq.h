@@ -67,6 +67,9 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
  */
 void srn_cq_settle(struct srn_cq *cq);
 
+/** srn_cq_room() - completions that fit now; none once the CQ is overrun */
+u32 srn_cq_room(struct srn_cq *cq);
+
 /** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);
 

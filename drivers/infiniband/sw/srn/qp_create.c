@@ -254,8 +254,9 @@ err_count:
 EXPORT_SYMBOL_IF_KUNIT(srn_create_qp);
 
 /* ib_core destroys the objects of programs that run on, under this lock: the device
- * goes, or to another network namespace. Also true for a program that destroys a
- * QP of its own at this moment, and takes its completions out of the CQ itself.
+ * goes, or to another network namespace. Also true for a program that destroys a QP of
+ * its own at this moment, or while any namespace goes, for which the core takes the lock of
+ * each device; it takes the completions out of the CQ itself.
  */
 static bool device_goes(const struct srn_qp *qp)
 {
@@ -263,17 +264,20 @@ static bool device_goes(const struct srn_qp *qp)
 }
 
 /* The program sees its requests end, as after a modify to ERR. The turn is ours. No
- * more than the rings hold: what is posted behind that finds the CQ dead.
+ * more than the rings hold: what is posted behind that finds the CQ dead. No more than the
+ * CQs have room for: where the device stays, other QPs need them.
  */
 static void flush_for_good(struct srn_qp *qp)
 {
-	int sq = qp->sq.entries, rq = qp->rq.entries;
+	int sq, rq;
 
 	WRITE_ONCE(qp->page->gone, 1);
 	if (qp->state == IB_QPS_RESET)
 		return;
 	srn_qp_error(qp, SRN_V_FLUSH);
+	sq = min(qp->sq.entries, srn_cq_room(qp->scq));
 	srn_sq_flush(qp, &sq);
+	rq = min(qp->rq.entries + 1, srn_cq_room(qp->rcq));	/* one may be open */
 	srn_rq_flush(qp, &rq);
 }
 

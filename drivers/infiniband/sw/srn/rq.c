@@ -169,8 +169,12 @@ static void flush_shared(struct srn_qp *qp)
 
 bool srn_rq_flush(struct srn_qp *qp, int *budget)
 {
-	if (qp->rq.open)
+	if (qp->rq.open) {
+		if (*budget <= 0)
+			return true;
 		srn_rq_fail(qp, SRN_V_FLUSH);
+		--*budget;
+	}
 	if (qp->rq.entries)
 		return flush_own(qp, budget);
 	if (qp->srq)

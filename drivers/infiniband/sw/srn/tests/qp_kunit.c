@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "../qp.h"
+#include "../qp_create.h"
+#include "fake.h"
 
 #include <kunit/test.h>
 
@@ -58,8 +60,65 @@ static void srn_qp_state_fail_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !!(atomic_read(&qp->turn.bits) & SRN_TURN_FLUSH), changes);
 }
 
+static void free_cq(void *cq)
+{
+	srn_destroy_cq(cq, NULL);
+}
+
+static struct srn_cq *new_cq(struct kunit *test, struct srn_dev *dev, int entries)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	const struct ib_cq_init_attr attr = { .cqe = entries };
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &dev->ibdev;
+	KUNIT_ASSERT_EQ(test, srn_create_cq(&cq->ibcq, &attr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_cq, &cq->ibcq), 0);
+	cq->kernel = false;
+	return cq;
+}
+
+/* As a program's, with @posted receive requests. */
+static struct srn_qp *new_user_qp(struct kunit *test, struct srn_dev *dev, struct srn_cq *cq,
+				  u32 posted)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct ib_qp_init_attr attr = {
+		.qp_type = IB_QPT_RC, .send_cq = &cq->ibcq, .recv_cq = &cq->ibcq,
+		.cap = { .max_recv_wr = posted },
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->ibqp.device = &dev->ibdev;
+	qp->ibqp.qp_type = IB_QPT_RC;
+	KUNIT_ASSERT_EQ(test, srn_create_qp(&qp->ibqp, &attr, NULL), 0);
+	qp->kernel = false;
+	qp->state = IB_QPS_INIT;
+	qp->page->rq_tail = posted;
+	return qp;
+}
+
+/* A QP that is destroyed while the core holds the device's lock, for whatever reason, tells of
+ * as many requests as its CQ has room for; the CQ lives on for others.
+ */
+static void srn_qp_flush_for_good_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 8);
+
+	mutex_init(&dev->ibdev.unregistration_lock);
+	mutex_lock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	mutex_unlock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, cq->prod, 4);
+	KUNIT_EXPECT_FALSE(test, cq->overrun);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
+}
+
 static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
+	KUNIT_CASE(srn_qp_flush_for_good_test),
 	{}
 };
 
