@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "completer.h"
 #include "parse.h"
+#include "path.h"
 #include "qp.h"
 #include "requester.h"
 #include "responder.h"
@@ -66,9 +67,26 @@ void srn_round_purge(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_purge);
 
+/* The path may have changed since demux looked at it, without the turn. */
+static bool is_from_peer(const struct srn_qp *qp, const struct sk_buff *skb)
+{
+	return !qp->svc->connected || srn_path_from(&qp->path, skb);
+}
+
+static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter cause)
+{
+	srn_count(qp->dev, cause);
+	trace_srn_drop(qp->dev, cause);
+	kfree_skb(skb);
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
+	if (unlikely(!is_from_peer(qp, skb))) {
+		refuse(qp, skb, SRN_CNT_RX_BAD_ADDR);
+		return true;
+	}
 	trace_srn_rx(qp, skb);
 	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
 		/* Nothing slows down for it yet. */

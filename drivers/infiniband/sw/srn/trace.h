@@ -228,7 +228,7 @@ TRACE_EVENT(srn_verdict,
 		  show_verdict(__entry->verdict))
 );
 
-/* A packet reached no QP. */
+/* A packet that no QP takes. */
 TRACE_EVENT(srn_drop,
 	TP_PROTO(const struct srn_dev *dev, enum srn_counter cause),
 	TP_ARGS(dev, cause),

@@ -14,11 +14,17 @@
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/ip.h>
 #include <linux/kthread.h>
 #include <linux/udp.h>
 #include <rdma/ib_pack.h>
 
 #define PSN	0xabcdef
+
+/* 192.0.2.x (RFC 5737) */
+#define HERE	0xc0000201
+#define PEER	0xc0000202
+#define OTHER	0xc0000203
 
 struct owner {
 	struct srn_qp qp;
@@ -41,8 +47,8 @@ static struct owner *new_owner(struct kunit *test)
 	qp->kernel = true;
 	qp->state = IB_QPS_RTR;
 	qp->path.dev = qp->dev;
-	qp->path.v4.saddr = htonl(0xc0000201);	/* 192.0.2.1 and .2 (RFC 5737) */
-	qp->path.v4.daddr = htonl(0xc0000202);
+	qp->path.v4.saddr = htonl(HERE);
+	qp->path.v4.daddr = htonl(PEER);
 	srn_round_init(qp);
 	return o;
 }
@@ -66,13 +72,26 @@ static bool wait_wanted(struct srn_qp *qp)
 	return i < 1000;
 }
 
-/* A packet as the parser leaves it: headers of zeros, no payload. */
+static void put_ip(struct sk_buff *skb)
+{
+	struct iphdr *ip;
+
+	skb_reset_network_header(skb);
+	ip = skb_put_zero(skb, sizeof(*ip));
+	ip->version = 4;
+	ip->saddr = htonl(PEER);
+	ip->daddr = htonl(HERE);
+	skb_pull(skb, sizeof(*ip));
+}
+
+/* A packet of the peer as the parser leaves it: headers of zeros, no payload. */
 static struct sk_buff *new_packet(struct kunit *test, u8 opcode, u32 psn)
 {
 	u32 hdr_len = srn_opcode_hdr_len(opcode);
 	struct sk_buff *skb = alloc_skb(256, GFP_ATOMIC);
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
+	put_ip(skb);
 	skb_put_zero(skb, sizeof(struct udphdr) + hdr_len);
 	*srn_pkt(skb) = (struct srn_pkt) {
 		.opcode = opcode, .hdr_len = hdr_len, .bth = sizeof(struct udphdr), .psn = psn,
@@ -276,6 +295,27 @@ static void srn_round_owner_silent_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&o->qp.turn.bits), (int)SRN_TURN_OWNED);
 }
 
+/* The QP begins anew with another peer while a packet of the first one is on its way. */
+static void srn_round_peer_of_old_path_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+
+	give_cq(test, qp);
+	qp->rq.open = true;
+	srn_turn_own(&qp->turn);
+	local_bh_disable();
+	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0));
+	local_bh_enable();
+	qp->path.v4.daddr = htonl(OTHER);
+	srn_turn_disown(&qp->turn);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_BAD_ADDR), 1);
+	KUNIT_EXPECT_TRUE(test, qp->rq.open);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 0);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 0);
+}
+
 static struct sk_buff *new_big_packet(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(1000, GFP_KERNEL);
@@ -448,6 +488,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_long_read_goes_away_test),
 	KUNIT_CASE(srn_round_answer_holds_nothing_test),
 	KUNIT_CASE(srn_round_read_then_invalidate_test),
+	KUNIT_CASE(srn_round_peer_of_old_path_test),
 	{}
 };
 
