@@ -230,6 +230,7 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 {
 	struct srn_qp *qp = to_srn_qp(ibqp);
 	struct change c = {};
+	bool owned;
 	int err;
 
 	mutex_lock(&qp->lock);
@@ -237,13 +238,18 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 		    mask & IB_QP_STATE ? attr->qp_state : READ_ONCE(qp->state));
 	if (!err)
 		err = prepare(qp, attr, mask, &c);
-	if (!err) {
+	owned = !err;
+	if (owned) {
 		srn_turn_own(&qp->turn);
 		err = modify_owned(qp, attr, mask, &c);
 		atomic_or(SRN_TURN_MORE, &qp->turn.bits);
-		srn_turn_disown(&qp->turn);
 	}
 	mutex_unlock(&qp->lock);
+	/* Without the lock, since rounds call handlers of completions. Who wants to own the
+	 * turn next waits until it is given back.
+	 */
+	if (owned)
+		srn_turn_disown(&qp->turn);
 	if (c.has_path) {
 		srn_path_destroy(&c.path);
 		rdma_destroy_ah_attr(&c.ah);
