@@ -8,6 +8,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "device.h"
+#include "mem.h"
 #include "udata.h"
 
 static void free_av(struct rcu_head *rcu)
@@ -23,13 +24,13 @@ void srn_av_put(struct srn_av *av)
 	call_rcu(&av->rcu, free_av);	/* srn_av_get() may look at it still */
 }
 
-struct srn_av *srn_av_get(struct srn_dev *dev, struct ib_pd *pd, u32 index)
+struct srn_av *srn_av_get(const struct srn_who *who, u32 index)
 {
 	struct srn_av *av;
 
 	rcu_read_lock();
-	av = xa_load(&dev->avs, index);
-	if (av && (av->pd != pd || !refcount_inc_not_zero(&av->refs)))
+	av = xa_load(&who->dev->avs, index);
+	if (av && (av->pd != who->pd || !refcount_inc_not_zero(&av->refs)))
 		av = NULL;
 	rcu_read_unlock();
 	return av;

@@ -10,6 +10,8 @@
 
 #include "path.h"
 
+struct srn_who;
+
 struct srn_av {
 	refcount_t refs;
 	struct rcu_head rcu;
@@ -30,7 +32,7 @@ static inline struct srn_ah *to_srn_ah(struct ib_ah *ah)
 }
 
 /** srn_av_get() - by the number in a WQE; NULL if unknown or of another PD. BH disabled. */
-struct srn_av *srn_av_get(struct srn_dev *dev, struct ib_pd *pd, u32 index);
+struct srn_av *srn_av_get(const struct srn_who *who, u32 index);
 /** srn_av_hold() - by the handle of a kernel user's WR */
 struct srn_av *srn_av_hold(struct ib_ah *ah);
 void srn_av_put(struct srn_av *av);

@@ -21,8 +21,7 @@ static enum srn_verdict get_mem(struct srn_qp *qp, u64 va, u32 rkey, u32 len, st
 	*mem = NULL;
 	if (!len)
 		return SRN_OK;
-	return srn_mem_get_remote(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num, rkey, va, len,
-				  IB_ACCESS_REMOTE_READ, mem);
+	return srn_mem_get_remote(&qp->who, rkey, va, len, IB_ACCESS_REMOTE_READ, mem);
 }
 
 static void put_mem(struct srn_mem *mem)

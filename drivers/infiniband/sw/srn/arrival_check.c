@@ -62,8 +62,7 @@ static enum srn_verdict get_mem(struct srn_arrival *a)
 
 	if (!len)
 		return SRN_OK;	/* C9-88: no bytes, no key */
-	return srn_mem_get_remote(a->qp->dev, a->qp->ibqp.pd, a->qp->ibqp.qp_num, a->range.rkey,
-				  from, len, a->info->access, &a->mem);
+	return srn_mem_get_remote(&a->qp->who, a->range.rkey, from, len, a->info->access, &a->mem);
 }
 
 /* By address as the standard has it, and in memory, where a region that begins

@@ -104,12 +104,12 @@ struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key)
 }
 
 /* A reference to what @key names if it is valid now, else NULL. */
-static struct srn_mem *get_valid(struct srn_dev *dev, struct ib_pd *pd, u32 key)
+static struct srn_mem *get_valid(const struct srn_who *who, u32 key)
 {
 	struct srn_mem *mem;
 
 	rcu_read_lock();
-	mem = xa_load(&dev->mems.mems, KEY_INDEX(key));
+	mem = xa_load(&who->dev->mems.mems, KEY_INDEX(key));
 	if (!mem || !refcount_inc_not_zero(&mem->refs)) {
 		rcu_read_unlock();
 		return NULL;
@@ -120,7 +120,7 @@ static struct srn_mem *get_valid(struct srn_dev *dev, struct ib_pd *pd, u32 key)
 	smp_mb__after_atomic();
 	/* Pairs with the release in srn_mem_set_state(). */
 	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID &&
-		   mem->key == key && mem->pd == pd))
+		   mem->key == key && mem->pd == who->pd))
 		return mem;
 	srn_mem_put(mem);
 	return NULL;
@@ -134,17 +134,17 @@ static bool covers(const struct srn_mem *mem, u64 addr, u64 len)
 	       addr - map->iova <= map->length - len;
 }
 
-enum srn_verdict srn_mem_get_local(struct srn_dev *dev, struct ib_pd *pd, bool kernel,
-				   const struct ib_sge *sge, int access, struct srn_mem **res)
+enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sge *sge,
+				   int access, struct srn_mem **res)
 {
 	struct srn_mem *mem;
 
-	if (kernel && sge->lkey == SRN_LOCAL_DMA_LKEY) {
-		*res = &dev->mems.dma;
+	if (who->kernel && sge->lkey == SRN_LOCAL_DMA_LKEY) {
+		*res = &who->dev->mems.dma;
 		return SRN_OK;
 	}
 
-	mem = get_valid(dev, pd, sge->lkey);
+	mem = get_valid(who, sge->lkey);
 	if (unlikely(!mem))
 		return SRN_V_LOC_PROT;
 	if (unlikely(mem->type == SRN_MEM_MW || (mem->access & access) != access ||
@@ -157,17 +157,17 @@ enum srn_verdict srn_mem_get_local(struct srn_dev *dev, struct ib_pd *pd, bool k
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_local);
 
-enum srn_verdict srn_mem_get_remote(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
-				    u64 addr, u64 len, int access, struct srn_mem **res)
+enum srn_verdict srn_mem_get_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
+				    int access, struct srn_mem **res)
 {
-	struct srn_mem *mem = get_valid(dev, pd, rkey);
+	struct srn_mem *mem = get_valid(who, rkey);
 
 	if (unlikely(!mem))
 		return SRN_V_REM_ACCESS;
 	if (unlikely((mem->access & access) != access || !covers(mem, addr, len)))
 		goto refuse;
 	/* C10-72: a window of type 2 is for the QP it was bound on. */
-	if (mem->type == SRN_MEM_MW && mem->mw_type == IB_MW_TYPE_2 && mem->qpn != qpn)
+	if (mem->type == SRN_MEM_MW && mem->mw_type == IB_MW_TYPE_2 && mem->qpn != who->qpn)
 		goto refuse;
 	*res = mem;
 	return SRN_OK;

@@ -21,6 +21,16 @@
 struct srn_dev;
 struct srn_mw_owner;
 
+/* Who asks: a QP, or a SRQ for its WQEs. What a key or an address handle is looked up with,
+ * and proven for. Set when the QP is made.
+ */
+struct srn_who {
+	struct srn_dev *dev;
+	struct ib_pd *pd;
+	u32 qpn;		/* windows of type 2 are bound to one; a SRQ has none */
+	bool kernel;		/* not a program: may use the local DMA lkey */
+};
+
 enum srn_mem_type {
 	SRN_MEM_USER,		/* pinned pages of a process */
 	SRN_MEM_DMA,		/* all kernel addresses */
@@ -110,29 +120,27 @@ struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key);
 
 /**
  * srn_mem_get_local() - prove and reference what an SGE names
- * @dev: device
- * @pd: PD of the QP
- * @kernel: the QP belongs to the kernel (may use the local DMA lkey)
+ * @who: the QP, or the SRQ, that the SGE was posted on
  * @sge: address, length and lkey
  * @access: 0 to read, IB_ACCESS_LOCAL_WRITE to write
  * @mem: set on SRN_OK
  *
  * BH disabled. SRN_OK or SRN_V_LOC_PROT. The caller puts @mem.
  */
-enum srn_verdict srn_mem_get_local(struct srn_dev *dev, struct ib_pd *pd, bool kernel,
-				   const struct ib_sge *sge, int access, struct srn_mem **mem);
+enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sge *sge,
+				   int access, struct srn_mem **mem);
 
 /**
  * srn_mem_get_remote() - prove and reference what a RETH or AtomicETH names
- * @qpn: the local QP (windows of type 2 are bound to one)
+ * @who: the local QP
  * @access: IB_ACCESS_REMOTE_{READ,WRITE,ATOMIC}
  *
  * A window is checked by its own bounds and rights; @mem then leads to the
  * memory of the MR below it. @len 0 proves nothing and must not be asked. BH disabled.
  * SRN_OK or SRN_V_REM_ACCESS. The caller puts @mem.
  */
-enum srn_verdict srn_mem_get_remote(struct srn_dev *dev, struct ib_pd *pd, u32 qpn, u32 rkey,
-				    u64 addr, u64 len, int access, struct srn_mem **mem);
+enum srn_verdict srn_mem_get_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
+				    int access, struct srn_mem **mem);
 
 static inline void srn_mem_put(struct srn_mem *mem)
 {

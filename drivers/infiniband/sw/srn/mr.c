@@ -309,19 +309,19 @@ int srn_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_map_mr_sg);
 
-enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct ib_mr *ibmr,
-				  u64 iova, u32 key, int access)
+enum srn_verdict srn_mem_fast_reg(const struct srn_who *who, struct ib_mr *ibmr, u64 iova, u32 key,
+				  int access)
 {
 	struct srn_mem *mem = &to_srn_mr(ibmr)->mem;
 	enum srn_verdict v = SRN_V_MW_BIND;
 
-	if (mem->dev != dev || mem->type != SRN_MEM_FRMR || access & ~MR_ACCESS ||
+	if (mem->dev != who->dev || mem->type != SRN_MEM_FRMR || access & ~MR_ACCESS ||
 	    access & IB_ZERO_BASED)
 		return SRN_V_MW_BIND;
 
 	spin_lock_bh(&mem->lock);
 	/* The consumer chooses the key byte only. Not free: LOCAL_INV is missing. */
-	if (mem->pd != pd || mem->state != SRN_MEM_FREE || (key ^ mem->key) >> 8)
+	if (mem->pd != who->pd || mem->state != SRN_MEM_FREE || (key ^ mem->key) >> 8)
 		goto unlock;
 	/* Nobody reads map while the state is not valid. The same list may be
 	 * registered again after an invalidation.

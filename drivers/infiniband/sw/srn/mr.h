@@ -12,6 +12,7 @@ struct srn_mr {
 
 /**
  * srn_mem_fast_reg() - execute REG_MR
+ * @who: the QP it was posted on
  * @mr: of srn_alloc_mr() and srn_map_mr_sg()
  * @iova: address of the first byte for the key's user, whatever the pages' addresses are
  * @key: the key from now on; only its key byte may differ from the last one
@@ -19,8 +20,8 @@ struct srn_mr {
  *
  * BH disabled, no mem reference held. SRN_OK or SRN_V_MW_BIND.
  */
-enum srn_verdict srn_mem_fast_reg(struct srn_dev *dev, struct ib_pd *pd, struct ib_mr *mr,
-				  u64 iova, u32 key, int access);
+enum srn_verdict srn_mem_fast_reg(const struct srn_who *who, struct ib_mr *mr, u64 iova, u32 key,
+				  int access);
 
 /* ib_device_ops */
 struct ib_mr *srn_get_dma_mr(struct ib_pd *pd, int access);

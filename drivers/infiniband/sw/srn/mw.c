@@ -51,10 +51,9 @@ int srn_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_alloc_mw);
 
-void srn_mw_owner_init(struct srn_mw_owner *owner, struct srn_dev *dev, struct ib_pd *pd)
+void srn_mw_owner_init(struct srn_mw_owner *owner, const struct srn_who *who)
 {
-	owner->dev = dev;
-	owner->pd = pd;
+	owner->who = who;
 	spin_lock_init(&owner->lock);
 	INIT_LIST_HEAD(&owner->bound);
 }
@@ -62,7 +61,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_mw_owner_init);
 
 static void own(struct srn_mem *mw, struct srn_mw_owner *owner)
 {
-	mw->qpn = owner->qpn;
+	mw->qpn = owner->who->qpn;
 	mw->owner = owner;
 	spin_lock(&owner->lock);
 	list_add(&mw->bound, &owner->bound);
@@ -107,10 +106,9 @@ int srn_dealloc_mw(struct ib_mw *ibmw)
 EXPORT_SYMBOL_IF_KUNIT(srn_dealloc_mw);
 
 /* Counts a window on the MR, which keeps it as it is; NULL if it may not be bound. */
-static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
-				  const struct srn_mw_bind *bind)
+static struct srn_mem *parent_get(const struct srn_who *who, const struct srn_mw_bind *bind)
 {
-	struct srn_mem *mr = srn_mem_find(dev, bind->mr_lkey);
+	struct srn_mem *mr = srn_mem_find(who->dev, bind->mr_lkey);
 	const struct srn_mem_map *map;
 	bool ok;
 
@@ -119,7 +117,8 @@ static struct srn_mem *parent_get(struct srn_dev *dev, struct ib_pd *pd,
 	map = &mr->map;
 	spin_lock_nested(&mr->lock, SINGLE_DEPTH_NESTING);	/* below the window's */
 	/* Pairs with the release of srn_mem_set_state(): rereg writes the map unlocked. */
-	ok = smp_load_acquire(&mr->state) == SRN_MEM_VALID && mr->key == bind->mr_lkey && mr->pd == pd &&
+	ok = smp_load_acquire(&mr->state) == SRN_MEM_VALID && mr->key == bind->mr_lkey &&
+	     mr->pd == who->pd &&
 	     /* C10-73 and o10-36: windows are allowed, and addresses are the MR's. */
 	     (mr->access & IB_ACCESS_MW_BIND) && !(mr->access & IB_ZERO_BASED) &&
 	     /* C10-74: no writing through a window to what may not be written. */
@@ -180,10 +179,10 @@ static bool try_bind(struct srn_mem *mw, struct srn_mw_owner *owner,
 {
 	struct srn_mem *mr = NULL;
 
-	if (!may_bind(mw, owner->pd, bind))
+	if (!may_bind(mw, owner->who->pd, bind))
 		return false;
 	if (bind->length) {
-		mr = parent_get(owner->dev, owner->pd, bind);
+		mr = parent_get(owner->who, bind);
 		if (!mr)
 			return false;
 	}
@@ -198,7 +197,7 @@ enum srn_verdict srn_mem_bind(struct srn_mw_owner *owner, const struct srn_mw_bi
 	bool ok = false;
 
 	rcu_read_lock();
-	mw = srn_mem_find(owner->dev, bind->mw_rkey);
+	mw = srn_mem_find(owner->who->dev, bind->mw_rkey);
 	if (mw && mw->type == SRN_MEM_MW) {
 		spin_lock_bh(&mw->lock);
 		ok = try_bind(mw, owner, bind);
@@ -214,7 +213,7 @@ static bool invalidate_mw(struct srn_mem *mw, struct srn_mw_owner *owner, u32 rk
 	bool ok;
 
 	spin_lock_bh(&mw->lock);
-	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == owner->pd &&
+	ok = mw->state == SRN_MEM_VALID && mw->key == rkey && mw->pd == owner->who->pd &&
 	     mw->mw_type == IB_MW_TYPE_2 && mw->owner == owner;
 	if (ok)
 		unbind(mw, SRN_MEM_FREE);
@@ -245,11 +244,11 @@ enum srn_verdict srn_mem_invalidate(struct srn_mw_owner *owner, u32 rkey, bool r
 	bool ok = false;
 
 	rcu_read_lock();
-	mem = srn_mem_find(owner->dev, rkey);
+	mem = srn_mem_find(owner->who->dev, rkey);
 	if (mem && mem->type == SRN_MEM_MW)
 		ok = invalidate_mw(mem, owner, rkey);
 	else if (mem && mem->type == SRN_MEM_FRMR)
-		ok = invalidate_mr(mem, owner->pd, rkey, remote);
+		ok = invalidate_mr(mem, owner->who->pd, rkey, remote);
 	rcu_read_unlock();
 	if (ok)
 		return SRN_OK;

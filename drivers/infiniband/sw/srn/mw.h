@@ -12,15 +12,13 @@ struct srn_mw {
 
 /* Whose windows of type 2 are: a QP's. Embedded in it. */
 struct srn_mw_owner {
-	struct srn_dev *dev;
-	struct ib_pd *pd;
-	u32 qpn;
+	const struct srn_who *who;
 	spinlock_t lock;		/* taken after the lock of a window */
 	struct list_head bound;
 };
 
-/** srn_mw_owner_init() - of a new QP; its number may follow, before the first bind */
-void srn_mw_owner_init(struct srn_mw_owner *owner, struct srn_dev *dev, struct ib_pd *pd);
+/** srn_mw_owner_init() - of a new QP, which has @who; its number may follow, before a bind */
+void srn_mw_owner_init(struct srn_mw_owner *owner, const struct srn_who *who);
 
 struct srn_mw_bind {
 	u64 addr;

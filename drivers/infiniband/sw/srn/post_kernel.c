@@ -53,7 +53,7 @@ int srn_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
-	if (!qp->kernel || !may_post_send(READ_ONCE(qp->state))) {
+	if (!qp->who.kernel || !may_post_send(READ_ONCE(qp->state))) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
@@ -94,7 +94,7 @@ int srn_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
-	if (!qp->kernel || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET) {
+	if (!qp->who.kernel || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}

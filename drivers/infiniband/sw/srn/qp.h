@@ -37,7 +37,7 @@ struct srn_qp {
 	struct srn_cq *scq;
 	struct srn_cq *rcq;
 	struct srn_srq *srq;
-	bool kernel;
+	struct srn_who who;
 	bool sig_all;
 	u32 db_index;			/* user QPs */
 	struct srn_shmem mem;
@@ -98,9 +98,7 @@ static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)
 static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *sge,
 					unsigned int num)
 {
-	return (struct srn_sgl){
-		.sge = sge, .num = num, .dev = qp->dev, .pd = qp->ibqp.pd, .kernel = qp->kernel,
-	};
+	return (struct srn_sgl){ .sge = sge, .num = num, .who = &qp->who };
 }
 
 /**

@@ -57,7 +57,7 @@ static void init_queues(struct srn_qp *qp, const struct ib_qp_init_attr *attr)
 	qp->sq.stride = srn_send_stride(cap->max_send_sge, cap->max_inline_data);
 	qp->sq.wqe_size = srn_wqe_size(cap->max_send_sge, cap->max_inline_data);
 	qp->sq.lim = (struct srn_wqe_limits){
-		.dev = qp->dev, .pd = qp->ibqp.pd, .svc = qp->svc, .kernel = qp->kernel,
+		.who = &qp->who, .svc = qp->svc,
 		.max_sge = cap->max_send_sge, .max_inline = cap->max_inline_data,
 	};
 	spin_lock_init(&qp->sq.lock);
@@ -78,7 +78,7 @@ static void init_queues(struct srn_qp *qp, const struct ib_qp_init_attr *attr)
 static size_t sq_bytes(const struct srn_qp *qp)
 {
 	/* Kernel users write the private array; they have no slots. */
-	return qp->kernel ? 0 : (size_t)qp->sq.entries * qp->sq.stride;
+	return qp->who.kernel ? 0 : (size_t)qp->sq.entries * qp->sq.stride;
 }
 
 static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
@@ -148,7 +148,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 {
 	qp->dev = dev;
 	qp->svc = srn_service_of(attr->qp_type);
-	qp->kernel = !udata;
+	qp->who = (struct srn_who){ .dev = dev, .pd = qp->ibqp.pd, .kernel = !udata };
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_srn_cq(attr->send_cq);
 	qp->rcq = to_srn_cq(attr->recv_cq);
@@ -157,7 +157,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	qp->mtu_enum = IB_MTU_256;
 	qp->mtu = 256;
 	mutex_init(&qp->lock);
-	srn_mw_owner_init(&qp->windows, dev, qp->ibqp.pd);
+	srn_mw_owner_init(&qp->windows, &qp->who);
 	spin_lock_init(&qp->attr_lock);
 	srn_round_init(qp);
 	srn_clock_init(&qp->clock, &qp->turn);
@@ -183,7 +183,7 @@ static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udat
 static void publish(struct srn_qp *qp, struct srn_ucontext *uctx)
 {
 	qp->ibqp.qp_num = qp->ref->qpn;
-	qp->windows.qpn = qp->ref->qpn;
+	qp->who.qpn = qp->ref->qpn;
 	if (uctx)
 		srn_doorbell_publish(uctx, qp->db_index, qp);
 	if (qp->svc->is_gsi)
@@ -300,12 +300,12 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_qp_ref_destroy(qp->ref);
 
 	srn_round_purge(qp);
-	if (!qp->kernel && device_goes(qp))
+	if (!qp->who.kernel && device_goes(qp))
 		flush_for_good(qp);
 	srn_sq_discard(qp);
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
-	if (qp->kernel) {
+	if (qp->who.kernel) {
 		srn_cq_settle(qp->scq);
 		srn_cq_settle(qp->rcq);
 		srn_cq_forget_qp(qp->scq, ibqp);

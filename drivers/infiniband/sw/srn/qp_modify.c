@@ -150,7 +150,7 @@ static void to_reset(struct srn_qp *qp)
 	srn_requester_reset(qp);
 	srn_responder_reset(qp);
 	qp->last_error = SRN_OK;
-	if (qp->kernel) {
+	if (qp->who.kernel) {
 		srn_cq_forget_qp(qp->scq, &qp->ibqp);
 		srn_cq_forget_qp(qp->rcq, &qp->ibqp);
 	}

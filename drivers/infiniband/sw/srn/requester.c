@@ -46,8 +46,8 @@ static enum srn_verdict run_local(struct srn_qp *qp, struct srn_wqe *wqe)
 	case IB_WR_LOCAL_INV:
 		return srn_mem_invalidate(&qp->windows, wqe->inv_rkey, false);
 	case IB_WR_REG_MR:
-		return srn_mem_fast_reg(qp->dev, qp->ibqp.pd, wqe->reg.mr, wqe->reg.iova,
-					wqe->reg.key, wqe->reg.access);
+		return srn_mem_fast_reg(&qp->who, wqe->reg.mr, wqe->reg.iova, wqe->reg.key,
+					wqe->reg.access);
 	default:
 		bind.addr = wqe->bind.addr;
 		bind.length = wqe->bind.length;
@@ -361,7 +361,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (qp->kernel)
+	if (qp->who.kernel)
 		return false;
 	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
 	if (may_send && answers_come(qp)) {

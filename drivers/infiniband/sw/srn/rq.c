@@ -10,7 +10,7 @@
 
 static const u32 *tail_of(const struct srn_qp *qp)
 {
-	return qp->kernel ? &qp->rq.tail : &qp->page->rq_tail;
+	return qp->who.kernel ? &qp->rq.tail : &qp->page->rq_tail;
 }
 
 /* WQEs posted since the last look; more than there are slots: the index, which a
@@ -86,9 +86,7 @@ struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
 	return (struct srn_sgl){
 		.sge = qp->rq.wqe.sge,
 		.num = qp->rq.wqe.num_sge,
-		.dev = qp->dev,
-		.pd = qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd,
-		.kernel = qp->kernel,
+		.who = qp->srq ? &qp->srq->who : &qp->who,
 	};
 }
 

@@ -37,7 +37,7 @@ static enum srn_verdict held_add(struct held *r, const struct srn_sgl *sgl,
 
 	if (check_add_overflow(sge->addr, skip, &part.addr))
 		return SRN_V_LOC_PROT;
-	v = srn_mem_get_local(sgl->dev, sgl->pd, sgl->kernel, &part, access, &p->mem);
+	v = srn_mem_get_local(sgl->who, &part, access, &p->mem);
 	if (v)
 		return v;
 	p->addr = part.addr;

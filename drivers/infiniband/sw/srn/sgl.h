@@ -16,9 +16,7 @@
 struct srn_sgl {
 	const struct ib_sge *sge;
 	unsigned int num;
-	struct srn_dev *dev;
-	struct ib_pd *pd;
-	bool kernel;
+	const struct srn_who *who;
 };
 
 /**

@@ -16,7 +16,7 @@ bool srn_sq_posted(struct srn_qp *qp, u32 *tail)
 {
 	const struct srn_sq *sq = &qp->sq;
 
-	if (qp->kernel) {
+	if (qp->who.kernel) {
 		*tail = smp_load_acquire(&sq->tail);
 		return true;
 	}
@@ -30,7 +30,7 @@ static void fetch_one(struct srn_qp *qp)
 	struct srn_sq *sq = &qp->sq;
 	struct srn_wqe *wqe = srn_sq_wqe(sq, sq->fetched);
 
-	if (!qp->kernel)
+	if (!qp->who.kernel)
 		srn_wqe_fetch(sq->slots + (size_t)(sq->fetched & (sq->entries - 1)) * sq->stride,
 			      &sq->lim, wqe);
 	wqe->started = false;
@@ -120,7 +120,7 @@ static void post_cqe(struct srn_qp *qp, const struct srn_cqe *cqe)
 static void publish_head(struct srn_qp *qp)
 {
 	/* The slots may be written again: pairs with the poster's acquire. */
-	if (qp->kernel)
+	if (qp->who.kernel)
 		smp_store_release(&qp->sq.head, qp->sq.una);
 	else
 		smp_store_release(&qp->page->sq_head, qp->sq.una);
@@ -214,7 +214,7 @@ void srn_sq_discard(struct srn_qp *qp)
 
 	for (; sq->una != sq->fetched; sq->una++)
 		srn_wqe_release(&sq->lim, srn_sq_oldest(sq));
-	if (qp->kernel) {
+	if (qp->who.kernel) {
 		/* Posted but never looked at: they may hold address vectors. */
 		for (tail = smp_load_acquire(&sq->tail); sq->una != tail; sq->una++)
 			srn_wqe_release(&sq->lim, srn_sq_oldest(sq));

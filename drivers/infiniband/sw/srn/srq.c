@@ -81,7 +81,7 @@ int srn_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	int err = 0;
 	u32 tail;
 
-	if (!srq->kernel)	/* programs post in their mapping */
+	if (!srq->who.kernel)	/* programs post in their mapping */
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&srq->lock, flags);
 	tail = srq->page->tail;
@@ -175,7 +175,7 @@ int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct i
 	}
 
 	spin_lock_init(&srq->lock);
-	srq->kernel = !udata;
+	srq->who = (struct srn_who){ .dev = dev, .pd = ibsrq->pd, .kernel = !udata };
 	srq->entries = roundup_pow_of_two(attr->attr.max_wr);
 	srq->max_wr = srq->entries;
 	srq->max_sge = attr->attr.max_sge;

@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
 
+#include "mem.h"
 #include "shmem.h"
 #include "verdict.h"
 
@@ -24,7 +25,7 @@ struct srn_srq {
 	u32 head;
 	u32 limit;			/* 0: no limit event armed */
 	u32 srqn;
-	bool kernel;
+	struct srn_who who;
 	bool error;
 };
 

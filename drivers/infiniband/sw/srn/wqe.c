@@ -5,7 +5,7 @@
 #include "wqe.h"
 
 #include "ah.h"
-#include "device.h"
+#include "mem.h"
 #include "service.h"
 #include "wire.h"
 #include "wr_op.h"
@@ -30,7 +30,7 @@ static const struct srn_wr_op *op_find(u32 opcode, const struct srn_wqe_limits *
 	if (opcode >= ARRAY_SIZE(srn_wr_ops))
 		return NULL;
 	op = &srn_wr_ops[array_index_nospec(opcode, ARRAY_SIZE(srn_wr_ops))];
-	if (!op->what || op->what & (lim->kernel ? SRN_WR_USER : SRN_WR_KERNEL))
+	if (!op->what || op->what & (lim->who->kernel ? SRN_WR_USER : SRN_WR_KERNEL))
 		return NULL;
 	if (lim->svc->reliable)
 		return op;
@@ -141,7 +141,7 @@ static enum srn_verdict fetch_ud(const struct srn_send_wqe *hdr, const struct sr
 {
 	wqe->ud.qpn = hdr->ud.remote_qpn & SRN_BTH_QPN;	/* other bits would be FECN, BECN */
 	wqe->ud.qkey = hdr->ud.remote_qkey;
-	wqe->ud.av = srn_av_get(lim->dev, lim->pd, hdr->ud.ah);
+	wqe->ud.av = srn_av_get(lim->who, hdr->ud.ah);
 	return wqe->ud.av ? SRN_OK : SRN_V_LOC_QP_OP;
 }
 

@@ -12,15 +12,13 @@
 #include "verdict.h"
 
 struct srn_av;
-struct srn_dev;
 struct srn_service;
+struct srn_who;
 
 /* What a queue takes. */
 struct srn_wqe_limits {
-	struct srn_dev *dev;
-	struct ib_pd *pd;
+	const struct srn_who *who;
 	const struct srn_service *svc;
-	bool kernel;
 	u32 max_sge;
 	u32 max_inline;		/* bytes */
 };

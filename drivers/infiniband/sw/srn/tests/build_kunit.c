@@ -93,6 +93,7 @@ static void srn_build_again_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, wqe);
 	qp->dev = fake_dev(test);
 	qp->ibqp.pd = fake_pd(test, qp->dev);
+	qp->who = fake_who(qp->dev, qp->ibqp.pd, 0);
 	qp->svc = srn_service_of(IB_QPT_RC);
 	mr = fake_mr(test, qp->dev, qp->ibqp.pd, 0x1000, PAGE_SIZE, 0, 0);
 	wqe->opcode = IB_WR_RDMA_WRITE;

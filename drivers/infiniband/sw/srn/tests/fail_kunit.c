@@ -58,7 +58,7 @@ static void fill_queues(struct kunit *test, struct witness *w)
 
 	sq->entries = 1;
 	sq->lim.svc = w->qp.svc;
-	sq->lim.kernel = true;
+	sq->lim.who = &w->qp.who;
 	sq->wqe_size = srn_wqe_size(1, 0);
 	sq->wqes = kunit_kzalloc(test, sq->wqe_size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
@@ -80,7 +80,7 @@ static struct witness *new_witness(struct kunit *test, enum ib_qp_type type, boo
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	w->qp.dev = fake_dev(test);
-	w->qp.kernel = true;
+	w->qp.who = (struct srn_who) { .dev = w->qp.dev, .kernel = true };
 	w->qp.scq = &w->cq;
 	w->qp.rcq = &w->cq;
 	w->qp.svc = srn_service_of(type);

@@ -38,6 +38,12 @@ static inline struct ib_pd *fake_pd(struct kunit *test, struct srn_dev *dev)
 	return pd;
 }
 
+/* Who asks for memory in the name of @qpn. */
+static inline struct srn_who fake_who(struct srn_dev *dev, struct ib_pd *pd, u32 qpn)
+{
+	return (struct srn_who) { .dev = dev, .pd = pd, .qpn = qpn };
+}
+
 static inline void fake_free_page(void *page)
 {
 	free_page((unsigned long)page);

@@ -19,10 +19,13 @@ struct ctx {
 	struct srn_dev *dev;
 	struct ib_pd *pd;
 	struct ib_pd *other_pd;
-	/* QPs, as far as windows know them. */
+	/* QPs, as far as memory knows them. */
+	struct srn_who who;
+	struct srn_who other_who;	/* of the same PD */
+	struct srn_who foreign_who;	/* of the other one */
 	struct srn_mw_owner own;
-	struct srn_mw_owner other;	/* of the same PD */
-	struct srn_mw_owner foreign;	/* of the other one */
+	struct srn_mw_owner other;
+	struct srn_mw_owner foreign;
 };
 
 static inline int mem_test_init(struct kunit *test)
@@ -33,12 +36,12 @@ static inline int mem_test_init(struct kunit *test)
 	c->dev = fake_dev(test);
 	c->pd = fake_pd(test, c->dev);
 	c->other_pd = fake_pd(test, c->dev);
-	srn_mw_owner_init(&c->own, c->dev, c->pd);
-	srn_mw_owner_init(&c->other, c->dev, c->pd);
-	srn_mw_owner_init(&c->foreign, c->dev, c->other_pd);
-	c->own.qpn = QPN;
-	c->other.qpn = QPN + 1;
-	c->foreign.qpn = QPN;
+	c->who = fake_who(c->dev, c->pd, QPN);
+	c->other_who = fake_who(c->dev, c->pd, QPN + 1);
+	c->foreign_who = fake_who(c->dev, c->other_pd, QPN);
+	srn_mw_owner_init(&c->own, &c->who);
+	srn_mw_owner_init(&c->other, &c->other_who);
+	srn_mw_owner_init(&c->foreign, &c->foreign_who);
 	test->priv = c;
 	return 0;
 }
@@ -48,11 +51,12 @@ static inline enum srn_verdict local(struct ctx *c, struct ib_pd *pd, u64 addr, 
 				     int access)
 {
 	struct ib_sge sge = { .addr = addr, .length = len, .lkey = lkey };
+	struct srn_who who = fake_who(c->dev, pd, QPN);
 	struct srn_mem *mem;
 	enum srn_verdict v;
 
 	local_bh_disable();
-	v = srn_mem_get_local(c->dev, pd, false, &sge, access, &mem);
+	v = srn_mem_get_local(&who, &sge, access, &mem);
 	if (!v)
 		srn_mem_put(mem);
 	local_bh_enable();
@@ -62,11 +66,12 @@ static inline enum srn_verdict local(struct ctx *c, struct ib_pd *pd, u64 addr, 
 static inline enum srn_verdict remote(struct ctx *c, u32 qpn, u32 rkey, u64 addr, u64 len,
 				      int access)
 {
+	struct srn_who who = fake_who(c->dev, c->pd, qpn);
 	struct srn_mem *mem;
 	enum srn_verdict v;
 
 	local_bh_disable();
-	v = srn_mem_get_remote(c->dev, c->pd, qpn, rkey, addr, len, access, &mem);
+	v = srn_mem_get_remote(&who, rkey, addr, len, access, &mem);
 	if (!v)
 		srn_mem_put(mem);
 	local_bh_enable();

@@ -115,6 +115,7 @@ static void srn_mem_dma_lkey_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct ib_sge sge = { .addr = (uintptr_t)c, .length = 8, .lkey = SRN_LOCAL_DMA_LKEY };
+	struct srn_who kernel = { .dev = c->dev, .pd = c->pd, .kernel = true };
 	struct srn_mem *mem;
 	u64 len;
 
@@ -122,8 +123,8 @@ static void srn_mem_dma_lkey_test(struct kunit *test)
 			SRN_V_LOC_PROT);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, SRN_LOCAL_DMA_LKEY, sge.addr, 8, 0),
 			SRN_V_REM_ACCESS);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_local(c->dev, c->pd, true, &sge,
-						IB_ACCESS_LOCAL_WRITE, &mem), SRN_OK);
+	KUNIT_ASSERT_EQ(test, srn_mem_get_local(&kernel, &sge, IB_ACCESS_LOCAL_WRITE, &mem),
+			SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, sge.addr, &len), (void *)c);
 	srn_mem_put(mem);
 	srn_mem_put(mem);	/* counts nothing: it lives as long as the device */
@@ -211,7 +212,9 @@ static void srn_mem_reserve_test(struct kunit *test)
 static enum srn_verdict fast_reg(struct ctx *c, struct ib_pd *pd, struct ib_mr *mr, u32 key,
 				 int access)
 {
-	return srn_mem_fast_reg(c->dev, pd, mr, mr->iova, key, access);
+	struct srn_who who = fake_who(c->dev, pd, QPN);
+
+	return srn_mem_fast_reg(&who, mr, mr->iova, key, access);
 }
 
 static void map_pages_from(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num,
@@ -271,7 +274,7 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 
 	/* Mapping the next list leaves the one in use alone. */
 	map_pages(test, mr, new, 1);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, key, first + PAGE_SIZE, 1,
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->who, key, first + PAGE_SIZE, 1,
 						 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, first + PAGE_SIZE, &len), old[1]);
 	srn_mem_put(mem);
@@ -283,7 +286,7 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, 0), SRN_V_REM_ACCESS);
 
 	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_OK);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, key, mr->iova, PAGE_SIZE,
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->who, key, mr->iova, PAGE_SIZE,
 						 IB_ACCESS_REMOTE_WRITE, &mem), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, mr->iova, &len), new[0]);
 	srn_mem_put(mem);
@@ -316,7 +319,7 @@ static void srn_mem_fast_reg_iova_test(struct kunit *test)
 		map_pages_from(test, mr, pages, 2, &offset);
 		mr->iova = iovas[i];
 		KUNIT_ASSERT_EQ(test, fast_reg(c, c->pd, mr, mr->rkey, ALL), SRN_OK);
-		KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, mr->rkey, iovas[i],
+		KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->who, mr->rkey, iovas[i],
 							 2 * PAGE_SIZE - 0x680,
 							 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
 		KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, iovas[i], &len), pages[0] + 0x680);

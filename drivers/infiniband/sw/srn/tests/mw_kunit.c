@@ -72,8 +72,8 @@ static void srn_mw_window_bytes_test(struct kunit *test)
 	u64 len;
 
 	KUNIT_ASSERT_EQ(test, srn_mem_bind(&c->own, &b), SRN_OK);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN + 1, b.new_rkey, b.addr + 5,
-						 7, IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->other_who, b.new_rkey, b.addr + 5, 7,
+						 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, b.addr + 5, &len),
 			    mr->map.blocks[0] + 0x680 + 105);
 	srn_mem_put(mem);
@@ -177,7 +177,7 @@ static void srn_mw_zero_based_window_test(struct kunit *test)
 			SRN_V_REM_ACCESS);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, b.new_rkey, U64_MAX, 1, IB_ACCESS_REMOTE_READ),
 			SRN_V_REM_ACCESS);
-	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(c->dev, c->pd, QPN, b.new_rkey, 0, 200,
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->who, b.new_rkey, 0, 200,
 						 IB_ACCESS_REMOTE_READ, &mem), SRN_OK);
 	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, 7, &len),
 			    mr->map.blocks[1] + (5007 + 0x680 - PAGE_SIZE));

@@ -92,7 +92,7 @@ static struct srn_qp *new_user_qp(struct kunit *test, struct srn_dev *dev, struc
 	qp->ibqp.device = &dev->ibdev;
 	qp->ibqp.qp_type = IB_QPT_RC;
 	KUNIT_ASSERT_EQ(test, srn_create_qp(&qp->ibqp, &attr, NULL), 0);
-	qp->kernel = false;
+	qp->who.kernel = false;
 	qp->state = IB_QPS_INIT;
 	qp->page->rq_tail = posted;
 	return qp;

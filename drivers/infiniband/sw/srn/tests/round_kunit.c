@@ -44,7 +44,7 @@ static struct owner *new_owner(struct kunit *test)
 	qp->dev->net = &init_net;
 	qp->ibqp.qp_type = IB_QPT_RC;
 	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->kernel = true;
+	qp->who = (struct srn_who) { .dev = qp->dev, .kernel = true };
 	qp->state = IB_QPS_RTR;
 	qp->path.dev = qp->dev;
 	qp->path.v4.saddr = htonl(HERE);
@@ -132,7 +132,8 @@ static struct srn_mem *give_memory(struct kunit *test, struct srn_qp *qp, u32 le
 	struct srn_mem *mem;
 
 	qp->ibqp.pd = fake_pd(test, qp->dev);
-	srn_mw_owner_init(&qp->windows, qp->dev, qp->ibqp.pd);
+	qp->who.pd = qp->ibqp.pd;
+	srn_mw_owner_init(&qp->windows, &qp->who);
 	qp->access = IB_ACCESS_REMOTE_READ;
 	qp->mtu = MTU;
 	KUNIT_ASSERT_EQ(test, 0, srn_replay_resize(&qp->resp.replay, 1));
@@ -389,7 +390,7 @@ static struct srn_qp *new_failed(struct kunit *test, u32 entries, int *called)
 	qp->sq = (struct srn_sq){ .entries = entries, .max_wr = entries };
 	qp->sq.wqe_size = srn_wqe_size(1, 0);
 	qp->sq.wqes = kunit_kcalloc(test, entries, qp->sq.wqe_size, GFP_KERNEL);
-	qp->sq.lim = (struct srn_wqe_limits){ .dev = qp->dev, .svc = qp->svc, .kernel = true };
+	qp->sq.lim = (struct srn_wqe_limits){ .who = &qp->who, .svc = qp->svc };
 	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
 	KUNIT_ASSERT_NOT_NULL(test, qp->sq.wqes);
 	spin_lock_init(&qp->rq.lock);
@@ -452,7 +453,7 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	struct srn_qp *qp = new_failed(test, 8, NULL);
 	int i;
 
-	qp->kernel = false;
+	qp->who.kernel = false;
 	qp->page->rq_tail = 1000;
 	for (i = 0; i < 3; i++) {
 		srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
@@ -467,7 +468,7 @@ static void srn_round_moving_tail_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_failed(test, 8, NULL);
 
-	qp->kernel = false;
+	qp->who.kernel = false;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
 	qp->page->sq_tail = 1;
 	KUNIT_EXPECT_TRUE(test, srn_requester_idle(qp));

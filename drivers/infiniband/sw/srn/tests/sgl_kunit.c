@@ -18,6 +18,7 @@ struct ctx {
 	struct srn_mem *mr;
 	struct rnd_state rnd;
 	struct ib_sge sge[SRN_MAX_SGE];
+	struct srn_who who;
 	struct srn_sgl sgl;
 	u32 total;
 	u8 *flat;		/* the message, by the model */
@@ -38,7 +39,8 @@ static int copy_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c->buf);
 	/* The same on each run: a failure can be looked at again. */
 	prandom_seed_state(&c->rnd, 4791);
-	c->sgl = (struct srn_sgl) { .sge = c->sge, .dev = c->dev, .pd = c->pd };
+	c->who = fake_who(c->dev, c->pd, 0);
+	c->sgl = (struct srn_sgl) { .sge = c->sge, .who = &c->who };
 	test->priv = c;
 	return 0;
 }
@@ -251,7 +253,7 @@ static void srn_copy_attach_slab_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, obj);
 	c->sge[0] = (struct ib_sge) { (uintptr_t)obj, 64, SRN_LOCAL_DMA_LKEY };
 	c->sgl.num = 1;
-	c->sgl.kernel = true;
+	c->who.kernel = true;
 	KUNIT_EXPECT_EQ(test, srn_sgl_attach(&c->sgl, 0, skb, 64), SRN_V_AGAIN);
 	obj[63] = 7;
 	KUNIT_EXPECT_EQ(test, srn_sgl_read(&c->sgl, 63, c->buf, 1), SRN_OK);

@@ -63,14 +63,14 @@ static struct poster *new_poster(struct kunit *test)
 	make_cq(test, u, dev);
 	u->qp.dev = dev;
 	u->qp.scq = &u->cq;
-	u->qp.kernel = true;
+	u->qp.who = (struct srn_who) { .dev = dev, .kernel = true };
 	u->qp.ibqp.qp_type = IB_QPT_UD;
 	u->qp.svc = srn_service_of(IB_QPT_UD);
 	u->qp.state = IB_QPS_RTS;
 	sq->entries = 1;
 	sq->max_wr = 1;
 	sq->lim.svc = srn_service_of(IB_QPT_UD);
-	sq->lim.kernel = true;
+	sq->lim.who = &u->qp.who;
 	sq->wqe_size = srn_wqe_size(1, 0);
 	sq->wqes = kunit_kzalloc(test, sq->wqe_size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);

@@ -35,7 +35,7 @@ static void make_srq(struct kunit *test, struct ctx *c)
 	srq->mem.addr = kunit_kzalloc(test, SRN_QUEUE_OFFSET + ENTRIES * srq->stride, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, srq->mem.addr);
 	srq->page = srq->mem.addr;
-	srq->kernel = true;
+	srq->who.kernel = true;
 	spin_lock_init(&srq->lock);
 	srq->ibsrq.device = &c->dev->ibdev;
 	srq->ibsrq.event_handler = on_event;

@@ -22,6 +22,7 @@ struct slot {
 };
 
 struct ctx {
+	struct srn_who who;
 	struct srn_wqe_limits lim;
 	struct srn_av *av;
 	struct slot *slot;
@@ -34,8 +35,9 @@ static int wqe_test_init(struct kunit *test)
 	struct ctx *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, c);
-	c->lim.dev = fake_dev(test);
-	c->lim.pd = fake_pd(test, c->lim.dev);
+	c->who.dev = fake_dev(test);
+	c->who.pd = fake_pd(test, c->who.dev);
+	c->lim.who = &c->who;
 	c->lim.svc = srn_service_of(IB_QPT_RC);
 	c->lim.max_sge = MAX_SGE;
 	c->lim.max_inline = MAX_INLINE;
@@ -48,8 +50,8 @@ static int wqe_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c->wqe);
 	KUNIT_ASSERT_NOT_NULL(test, c->av);
 	refcount_set(&c->av->refs, 1);
-	c->av->pd = c->lim.pd;
-	KUNIT_ASSERT_FALSE(test, xa_is_err(xa_store(&c->lim.dev->avs, AH_INDEX, c->av,
+	c->av->pd = c->who.pd;
+	KUNIT_ASSERT_FALSE(test, xa_is_err(xa_store(&c->who.dev->avs, AH_INDEX, c->av,
 						    GFP_KERNEL)));
 	test->priv = c;
 	return 0;
@@ -59,7 +61,7 @@ static void wqe_test_exit(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 
-	xa_destroy(&c->lim.dev->avs);
+	xa_destroy(&c->who.dev->avs);
 }
 
 /* A WQE that is right, of one SGE. */
@@ -291,10 +293,10 @@ static void srn_wqe_ud_av_test(struct kunit *test)
 	c->slot->hdr.ud.ah = U32_MAX;
 	KUNIT_EXPECT_EQ(test, fetch(c), SRN_V_LOC_QP_OP);
 	c->slot->hdr.ud.ah = AH_INDEX;
-	c->lim.pd = fake_pd(test, c->lim.dev);
+	c->who.pd = fake_pd(test, c->who.dev);
 	KUNIT_EXPECT_EQ(test, fetch(c), SRN_V_LOC_QP_OP);
 	/* A WQE that fails for something else holds nothing. */
-	c->lim.pd = c->av->pd;
+	c->who.pd = c->av->pd;
 	c->slot->hdr.num_sge = MAX_SGE + 1;
 	KUNIT_EXPECT_EQ(test, srn_wqe_fetch(&c->slot->hdr, &c->lim, c->wqe), SRN_V_LOC_QP_OP);
 	KUNIT_EXPECT_EQ(test, refcount_read(&c->av->refs), 1);
@@ -354,7 +356,7 @@ static void srn_wqe_from_send_test(struct kunit *test)
 		.send_flags = IB_SEND_SOLICITED, .ex.invalidate_rkey = 0x777,
 	};
 
-	c->lim.kernel = true;
+	c->who.kernel = true;
 	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr, &c->lim, c->wqe), 0);
 	KUNIT_EXPECT_EQ(test, c->wqe->wr_id, 9);
 	KUNIT_EXPECT_EQ(test, c->wqe->length, 11);
@@ -385,7 +387,7 @@ static void srn_wqe_from_inline_test(struct kunit *test)
 		.remote_addr = 77, .rkey = 88,
 	};
 
-	c->lim.kernel = true;
+	c->who.kernel = true;
 	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
 	KUNIT_EXPECT_MEMEQ(test, c->wqe->data, "hello world", 11);
 	KUNIT_EXPECT_EQ(test, c->wqe->length, 11);
@@ -408,7 +410,7 @@ static void srn_wqe_from_reg_test(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), -EINVAL);
-	c->lim.kernel = true;
+	c->who.kernel = true;
 	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
 	KUNIT_EXPECT_PTR_EQ(test, c->wqe->reg.mr, &mr);
 	/* As it was when the WR was posted. */
