@@ -180,11 +180,13 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 	enum srn_verdict v;
 	struct srn_sgl sgl;
 	u32 offset, len;
+	u16 what;
 
 	if (!wqe)
 		return;
+	what = srn_wr_ops[wqe->opcode].what;
 	/* An atomic write is answered by READ RESPONSE ONLY, empty (annex A19). */
-	if (srn_wr_ops[wqe->opcode].what & SRN_WR_WORD) {
+	if (what & SRN_WR_WORD) {
 		if (pkt->len || !says_ack(skb))
 			bad_response(qp, wqe);
 		else
@@ -193,7 +195,7 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 	}
 	offset = srn_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	len = min(qp->mtu, wqe->length - offset);
-	if (wqe->opcode != IB_WR_RDMA_READ || pkt->len != len ||
+	if (what & SRN_WR_FETCH || pkt->len != len ||
 	    !fits_position(wqe, pkt->psn, srn_pkt_info(skb)->pos) || !says_ack(skb)) {
 		bad_response(qp, wqe);
 		return;

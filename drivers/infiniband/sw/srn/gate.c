@@ -21,10 +21,7 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 		return SRN_GATE_STATE;
 	if ((wqe->flags & IB_SEND_FENCE) && srn_window_reads(&qp->window))
 		return SRN_GATE_FENCE;
-	/* Earlier WQEs may have to be sent again, out of memory that this
-	 * invalidates.
-	 */
-	if (wqe->opcode == IB_WR_LOCAL_INV && qp->sq.una != qp->window.at.index)
+	if (srn_wr_ops[wqe->opcode].what & SRN_WR_ORDER && qp->sq.una != qp->window.at.index)
 		return SRN_GATE_ORDER;
 	/* What is done here completes in its turn, behind an answer: no more of them than
 	 * one packet may bring about.

@@ -2,6 +2,7 @@
 /* A row for each QP type. */
 #include "service.h"
 #include "opcode.h"
+#include "wr_op.h"
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -11,11 +12,16 @@ static const struct srn_service rc = {
 };
 
 static const struct srn_service uc = {
-	.code = SRN_SVC_UC, .connected = true, .paced = true,
+	.code = SRN_SVC_UC, .connected = true, .paced = true, .takes = SRN_WR_UC,
 };
 
-static const struct srn_service ud = { .code = SRN_SVC_UD, .paced = true };
-static const struct srn_service gsi = { .code = SRN_SVC_UD, .is_gsi = true };
+static const struct srn_service ud = {
+	.code = SRN_SVC_UD, .paced = true, .takes = SRN_WR_UD,
+};
+
+static const struct srn_service gsi = {
+	.code = SRN_SVC_UD, .is_gsi = true, .takes = SRN_WR_UD,
+};
 
 const struct srn_service *srn_service_of(enum ib_qp_type type)
 {

@@ -16,6 +16,7 @@
  * @paced: what it sends waits for room in this host's queues, as no window bounds it. Not
  *	QP1: it sends little, and nobody connects without it.
  * @is_gsi: QP1, the one that the communication managers talk through
+ * @takes: SRN_WR_UC or SRN_WR_UD: a WR opcode must have it; 0 takes all
  */
 struct srn_service {
 	u8 code;
@@ -23,6 +24,7 @@ struct srn_service {
 	bool reliable;
 	bool paced;
 	bool is_gsi;
+	u16 takes;
 };
 
 /** srn_service_of() - the row of a QP type; NULL for what is not supported */

@@ -32,9 +32,7 @@ static const struct srn_wr_op *op_find(u32 opcode, const struct srn_wqe_limits *
 	op = &srn_wr_ops[array_index_nospec(opcode, ARRAY_SIZE(srn_wr_ops))];
 	if (!op->what || op->what & (lim->who->kernel ? SRN_WR_USER : SRN_WR_KERNEL))
 		return NULL;
-	if (lim->svc->reliable)
-		return op;
-	return op->what & (lim->svc->connected ? SRN_WR_UC : SRN_WR_UD) ? op : NULL;
+	return (op->what & lim->svc->takes) == lim->svc->takes ? op : NULL;
 }
 
 size_t srn_wqe_size(u32 max_sge, u32 max_inline)

@@ -68,8 +68,9 @@ const struct srn_wr_op srn_wr_ops[256] = {
 		.form = SRN_WR_OPERANDS,
 		.only = IB_OPCODE_ATOMIC_WRITE,
 	},
+	/* What was sent before may have to be sent again, out of the memory that goes. */
 	[IB_WR_LOCAL_INV] = {
-		.what = SRN_WR_LOCAL | SRN_WR_INV | SRN_WR_UC,
+		.what = SRN_WR_LOCAL | SRN_WR_ORDER | SRN_WR_INV | SRN_WR_UC,
 		.wc = IB_WC_LOCAL_INV,
 	},
 	[IB_WR_BIND_MW] = {

@@ -16,11 +16,12 @@
 #define SRN_WR_INV	BIT(6)	/* names a key to invalidate where others have immediate data */
 #define SRN_WR_EVENT	BIT(7)	/* ends in a CQE of the peer, which may be a solicited event */
 #define SRN_WR_KERNEL	BIT(8)	/* for kernel users only */
-#define SRN_WR_UC	BIT(9)	/* UC takes it; RC takes all */
+#define SRN_WR_UC	BIT(9)	/* UC takes it; RC takes all (srn_service.takes) */
 #define SRN_WR_UD	BIT(10)	/* UD and GSI take it */
 #define SRN_WR_PACKET	BIT(11)	/* one request packet, whatever its length */
 #define SRN_WR_WORD	BIT(12)	/* eight bytes of payload, in the WQE's own words */
 #define SRN_WR_USER	BIT(13)	/* for programs only: the kernel's verbs have no form for it */
+#define SRN_WR_ORDER	BIT(14)	/* starts when all before it is done */
 
 /* The operation's own words in a WQE. */
 enum srn_wr_form {
