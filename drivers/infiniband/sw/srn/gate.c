@@ -2,6 +2,9 @@
 /* May it go. */
 #include "gate.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
+
 #include "payer.h"
 #include "qp.h"
 #include "sq.h"
@@ -64,3 +67,4 @@ enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 		return gate;
 	return flow_gate(qp) ?: reads_gate(qp, wqe);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_gate_wqe);

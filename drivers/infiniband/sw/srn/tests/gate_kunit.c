@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a request waits for when others before it are not done. */
+#include "../gate.h"
+#include "../limits.h"
+#include "../qp.h"
+
+#include <kunit/test.h>
+
+struct order_row {
+	const char *desc;
+	u8 opcode;
+	u32 before;		/* WQEs that were begun and are not done */
+	enum srn_gate gate;
+};
+
+static const struct order_row order_rows[] = {
+	{ "SEND", IB_WR_SEND, 1, SRN_GATE_OPEN },
+	{ "LOCAL_INV, nothing before it", IB_WR_LOCAL_INV, 0, SRN_GATE_OPEN },
+	{ "LOCAL_INV of what may have to be sent again", IB_WR_LOCAL_INV, 1, SRN_GATE_ORDER },
+	{ "a bind", IB_WR_BIND_MW, 1, SRN_GATE_OPEN },
+	{ "a registration", IB_WR_REG_MR, 1, SRN_GATE_OPEN },
+	{ "the last registration that may be done", IB_WR_REG_MR, SRN_WINDOW - 1, SRN_GATE_OPEN },
+	{ "one more than a packet may complete", IB_WR_REG_MR, SRN_WINDOW, SRN_GATE_ORDER },
+};
+
+KUNIT_ARRAY_PARAM_DESC(order, order_rows, desc);
+
+static void srn_gate_order_test(struct kunit *test)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	const struct order_row *row = test->param_value;
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	srn_window_start(&qp->window, 0, 1024);
+	qp->sq.una = U32_MAX;	/* indices run over */
+	qp->window.at.index = qp->sq.una + row->before;
+	wqe->opcode = row->opcode;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), row->gate);
+}
+
+static struct kunit_case srn_gate_cases[] = {
+	KUNIT_CASE_PARAM(srn_gate_order_test, order_gen_params),
+	{}
+};
+
+static struct kunit_suite srn_gate_suite = {
+	.name = "srn_gate",
+	.test_cases = srn_gate_cases,
+};
+
+kunit_test_suite(srn_gate_suite);
