@@ -208,13 +208,17 @@ struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev)
 	return found;
 }
 
+/* Also one that the core has disabled: it may be about to enable it again. */
 static bool has_link(const struct net_device *ndev)
 {
-	struct srn_dev *dev = srn_dev_get_by_netdev(ndev);
+	struct srn_dev *dev;
+	bool found = false;
 
-	if (dev)
-		ib_device_put(&dev->ibdev);
-	return dev;
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &links, link)
+		found |= dev->ndev == ndev;
+	rcu_read_unlock();
+	return found;
 }
 
 /* Whose addresses the core puts into the GID table: it counts VLANs to the
@@ -226,29 +230,21 @@ static struct net_device *gid_netdev(struct net_device *ndev)
 	return is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
 }
 
-/* A netdev that left while its link was being registered sent its notification
- * too early for us to see. The same holds for its carrier.
+/* Notifications of a netdev find no link that the core has not enabled yet, or disables to
+ * move it to another namespace; from here on they do. What they would have said is asked for.
  */
-static int catch_up(struct net_device *ndev)
+int srn_dev_enabled(struct ib_device *ibdev)
 {
-	struct srn_dev *dev = srn_dev_get_by_netdev(ndev);
-	bool gone;
-
-	if (!dev)
-		return 0;	/* removed already, as it should be */
+	struct srn_dev *dev = to_srn_dev(ibdev);
+	struct net_device *ndev = dev->ndev;
 
 	rtnl_lock();
-	gone = ndev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(ndev), dev->net);
-	if (!gone)
+	if (ndev->reg_state == NETREG_REGISTERED && net_eq(dev_net(ndev), dev->net))
 		srn_dev_update_port(dev);
+	else
+		ib_unregister_device_queued(ibdev);	/* no error: after a move none helps */
 	rtnl_unlock();
-
-	if (!gone) {
-		ib_device_put(&dev->ibdev);
-		return 0;
-	}
-	ib_unregister_device_and_put(&dev->ibdev);
-	return -ENODEV;
+	return 0;
 }
 
 static int add_link(const char *name, struct net_device *ndev, struct net *net)
@@ -265,11 +261,9 @@ static int add_link(const char *name, struct net_device *ndev, struct net *net)
 	err = ib_device_set_netdev(&dev->ibdev, gid_netdev(ndev), 1);
 	if (!err)
 		err = ib_register_device(&dev->ibdev, name, NULL);
-	if (err) {
+	if (err)
 		ib_dealloc_device(&dev->ibdev);
-		return err;
-	}
-	return catch_up(ndev);
+	return err;
 }
 
 /* The namespace that the netdev is in, referenced; NULL where it is on its way out. */

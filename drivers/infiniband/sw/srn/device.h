@@ -52,13 +52,16 @@ enum ib_mtu srn_dev_mtu(const struct net_device *ndev);
 /** srn_dev_put() - ib_device_ops.dealloc_driver: all that srn_dev_add() took */
 void srn_dev_put(struct ib_device *ibdev);
 
+/** srn_dev_enabled() - ib_device_ops.enable_driver: the core shows the device, or shows it again */
+int srn_dev_enabled(struct ib_device *ibdev);
+
 /** srn_dev_port_is_up() - whether packets can leave: administratively up, with carrier */
 bool srn_dev_port_is_up(const struct net_device *ndev);
 
 /** srn_dev_update_port() - announce the port's state if it changed; RTNL */
 void srn_dev_update_port(struct srn_dev *dev);
 
-/** srn_dev_get_by_netdev() - the registered link of a netdev, or NULL; ib_device_put() it */
+/** srn_dev_get_by_netdev() - the enabled link of a netdev, or NULL; ib_device_put() it */
 struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev);
 
 /**

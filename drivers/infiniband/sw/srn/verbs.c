@@ -203,6 +203,7 @@ const struct ib_device_ops srn_dev_ops = {
 	.driver_id = (enum rdma_driver_id)SRN_DRIVER_ID,
 	.uverbs_abi_ver = SRN_ABI_VERSION,
 
+	.enable_driver = srn_dev_enabled,
 	.dealloc_driver = srn_dev_put,
 	.query_device = query_device,
 	.modify_device = modify_device,
