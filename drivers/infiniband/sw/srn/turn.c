@@ -5,11 +5,13 @@
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "fault.h"
@@ -31,13 +33,14 @@
 #define AWAY_LATE_NS	NSEC_PER_MSEC
 #define AWAY_PAUSE	(HZ / 4)
 
-struct turn_cpu {
+struct srn_turn_cpu {
 	struct napi_struct napi;
-	struct llist_head turns;	/* newest first; any CPU's interrupt may add */
-	struct llist_node *due;		/* oldest first: what this poll runs; the NAPI only */
+	raw_spinlock_t lock;		/* the lists, and which turns are in them */
+	struct list_head come;		/* what the next poll runs; interrupts may add */
+	struct list_head due;		/* what this poll runs, oldest first */
 };
 
-static DEFINE_PER_CPU(struct turn_cpu, turn_cpus);
+static DEFINE_PER_CPU(struct srn_turn_cpu, turn_cpus);
 static struct net_device *turn_netdev;
 static struct workqueue_struct *turn_wq;
 
@@ -68,15 +71,52 @@ static inline void set_owner(struct srn_turn *turn) {}
 static inline void clear_owner(struct srn_turn *turn) {}
 #endif
 
-void srn_turn_leave(struct srn_turn *turn)
+/* An owned turn to a list. Whoever takes it out is its owner: no two can. */
+static void put_in(struct srn_turn_cpu *cpu, struct srn_turn *turn)
 {
-	struct turn_cpu *cpu;
 	unsigned long flags;
 
 	clear_owner(turn);
+	raw_spin_lock_irqsave(&cpu->lock, flags);
+	list_add_tail(&turn->node, &cpu->come);
+	WRITE_ONCE(turn->cpu, cpu);
+	raw_spin_unlock_irqrestore(&cpu->lock, flags);
+}
+
+static void take_out(struct srn_turn_cpu *cpu, struct srn_turn *turn)
+{
+	lockdep_assert_held(&cpu->lock);
+	list_del(&turn->node);
+	WRITE_ONCE(turn->cpu, NULL);
+}
+
+/* Out of whichever list it is in. Only under a CPU's lock does turn->cpu become that CPU, or
+ * cease to be it.
+ */
+static bool unlist(struct srn_turn *turn)
+{
+	struct srn_turn_cpu *cpu = READ_ONCE(turn->cpu);
+	unsigned long flags;
+	bool listed;
+
+	if (!cpu)
+		return false;
+	raw_spin_lock_irqsave(&cpu->lock, flags);
+	listed = READ_ONCE(turn->cpu) == cpu;
+	if (listed)
+		take_out(cpu, turn);
+	raw_spin_unlock_irqrestore(&cpu->lock, flags);
+	return listed;
+}
+
+void srn_turn_leave(struct srn_turn *turn)
+{
+	struct srn_turn_cpu *cpu;
+	unsigned long flags;
+
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&turn_cpus);
-	llist_add(&turn->node, &cpu->turns);
+	put_in(cpu, turn);
 	napi_schedule_irqoff(&cpu->napi);
 	local_irq_restore(flags);
 }
@@ -256,6 +296,16 @@ void srn_turn_send_away(struct srn_turn *turn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
+/* A turn that waits in a queue has the round that is due at once, which grants. */
+static void fetch(struct srn_turn *turn)
+{
+	if (!unlist(turn) && !take_back(turn, atomic_read(&turn->bits)))
+		return;
+	local_bh_disable();
+	run_round(turn);
+	local_bh_enable();
+}
+
 void srn_turn_own(struct srn_turn *turn)
 {
 	unsigned int old;
@@ -266,13 +316,12 @@ void srn_turn_own(struct srn_turn *turn)
 		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
 		goto owned;
 	}
-	if (take_back(turn, old)) {
-		local_bh_disable();
-		run_round(turn);	/* and grants */
-		local_bh_enable();
-	}
-	/* Bounded: the owner looks after each round, and rounds have a budget. */
-	wait_for_completion(&turn->grant);
+	/* Bounded: the owner grants after this round, and rounds have a budget; or it had
+	 * looked just before and is on its way into a queue, where the next look finds it.
+	 */
+	do {
+		fetch(turn);
+	} while (!wait_for_completion_timeout(&turn->grant, 1));
 owned:
 	set_owner(turn);
 	srn_delay(SRN_DELAY_OWNED);
@@ -293,6 +342,7 @@ void srn_turn_init(struct srn_turn *turn,
 {
 	atomic_set(&turn->bits, 0);
 	init_completion(&turn->grant);
+	turn->cpu = NULL;
 	INIT_WORK(&turn->away, run_away);
 	turn->away_pause = jiffies;
 	turn->run = run;
@@ -300,26 +350,42 @@ void srn_turn_init(struct srn_turn *turn,
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 
-static struct srn_turn *next_due(struct turn_cpu *cpu)
+static bool has_turns(const struct srn_turn_cpu *cpu)
 {
-	struct llist_node *node = cpu->due;
-
-	cpu->due = node->next;
-	return llist_entry(node, struct srn_turn, node);
+	return !list_empty(&cpu->come) || !list_empty(&cpu->due);
 }
 
-static void run_listed(struct turn_cpu *cpu, struct srn_turn *turn)
+/* What has come since the last poll is due now. */
+static void begin_poll(struct srn_turn_cpu *cpu)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cpu->lock, flags);
+	list_splice_tail_init(&cpu->come, &cpu->due);
+	raw_spin_unlock_irqrestore(&cpu->lock, flags);
+}
+
+static struct srn_turn *next_due(struct srn_turn_cpu *cpu)
+{
+	struct srn_turn *turn;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cpu->lock, flags);
+	turn = list_first_entry_or_null(&cpu->due, struct srn_turn, node);
+	if (turn)
+		take_out(cpu, turn);
+	raw_spin_unlock_irqrestore(&cpu->lock, flags);
+	return turn;
+}
+
+static void run_listed(struct srn_turn_cpu *cpu, struct srn_turn *turn)
 {
 	enum next next = run_round(turn);
 
-	if (next == GONE)
-		return;
-	if (next == LATER) {
+	if (next == LATER)
 		srn_turn_send_away(turn);
-		return;
-	}
-	clear_owner(turn);
-	llist_add(&turn->node, &cpu->turns);
+	else if (next != GONE)
+		put_in(cpu, turn);
 }
 
 /* Each turn in the list gets one round; who is not done queues up again behind the
@@ -328,24 +394,24 @@ static void run_listed(struct turn_cpu *cpu, struct srn_turn *turn)
  */
 static int turn_poll(struct napi_struct *napi, int budget)
 {
-	struct turn_cpu *cpu = container_of(napi, struct turn_cpu, napi);
+	struct srn_turn_cpu *cpu = container_of(napi, struct srn_turn_cpu, napi);
 	u64 end = local_clock() + POLL_NS;
+	struct srn_turn *turn;
 	int done = 0;
 
-	if (!cpu->due)
-		cpu->due = llist_reverse_order(llist_del_all(&cpu->turns));
-	while (cpu->due) {
-		run_listed(cpu, next_due(cpu));
+	begin_poll(cpu);
+	while ((turn = next_due(cpu))) {
+		run_listed(cpu, turn);
 		if (++done >= budget || local_clock() > end)
 			break;
 	}
-	if (cpu->due || !llist_empty(&cpu->turns))
+	if (has_turns(cpu))
 		return budget;
 	napi_complete_done(napi, 0);
 	/* An entry added between the test and the completion found the NAPI
 	 * still scheduled and left the kick to us.
 	 */
-	if (!llist_empty(&cpu->turns))
+	if (has_turns(cpu))
 		napi_schedule(napi);
 	return 0;
 }
@@ -365,9 +431,11 @@ int srn_turn_setup(void)
 		return -ENOMEM;
 	}
 	for_each_possible_cpu(i) {
-		struct turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
+		struct srn_turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
 
-		init_llist_head(&cpu->turns);
+		raw_spin_lock_init(&cpu->lock);
+		INIT_LIST_HEAD(&cpu->come);
+		INIT_LIST_HEAD(&cpu->due);
 		netif_napi_add_tx(turn_netdev, &cpu->napi, turn_poll);
 		napi_enable(&cpu->napi);
 	}
@@ -380,9 +448,10 @@ void srn_turn_teardown(void)
 
 	destroy_workqueue(turn_wq);	/* may leave turns to the NAPIs */
 	for_each_possible_cpu(i) {
-		struct turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
+		struct srn_turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
 
 		napi_disable(&cpu->napi);
+		WARN_ON_ONCE(has_turns(cpu));
 		netif_napi_del(&cpu->napi);
 	}
 	free_netdev(turn_netdev);

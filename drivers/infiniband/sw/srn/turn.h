@@ -12,7 +12,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
-#include <linux/llist.h>
+#include <linux/list.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -32,9 +32,12 @@ enum srn_left {
 	SRN_LEFT_LATER,		/* nobody waits for it: a worker goes on, as the scheduler lets it */
 };
 
+struct srn_turn_cpu;
+
 struct srn_turn {
 	atomic_t bits;
-	struct llist_node node;		/* in a per-CPU list, while the NAPI has it */
+	struct list_head node;		/* in a list of a CPU, which its NAPI runs */
+	struct srn_turn_cpu *cpu;	/* that CPU, under its lock; NULL: in no list */
 	struct completion grant;
 	/* One round, with a budget; @bits are those seen. BH disabled. */
 	enum srn_left (*run)(struct srn_turn *turn, unsigned int bits);
@@ -111,7 +114,7 @@ void srn_turn_send_away(struct srn_turn *turn);
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
  *
  * Sleeps until the owner has finished the round that is due, so that what it owes to a
- * peer has left. One caller at a time (the object's mutex). May be followed by sleeping
+ * peer has left. A turn that waits in a queue does not wait there any longer. One caller at a time (the object's mutex). May be followed by sleeping
  * functions; meanwhile all that the object is sent waits, so only who may harm the object
  * anyway is to call this.
  */

@@ -212,26 +212,62 @@ static void srn_turn_away_shared_test(struct kunit *test)
 	end_all(hogs);
 }
 
-/* One poll of the NAPI does not run all turns that are listed, however many they are. */
-static void srn_turn_poll_bounded_test(struct kunit *test)
+static int rounds_of(const struct fake *hogs)
 {
-	struct fake *hogs = new_hogs(test, 0);
-	int i, ran = 0;
+	int i, rounds = 0;
+
+	for (i = 0; i < HOGS; i++)
+		rounds += READ_ONCE(hogs[i].rounds);
+	return rounds;
+}
+
+static void defer_all(struct fake *hogs)
+{
+	int i;
+
+	for (i = 0; i < HOGS; i++)
+		srn_turn_defer(&hogs[i].turn, SRN_TURN_SQ);
+}
+
+/* Who wants to own a turn does not wait for the others in its list, however many they are. */
+static void srn_turn_own_listed_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, INT_MAX), *f = new_fake(test);
+	int i, before;
 
 	for (i = 0; i < HOGS; i++)
 		hogs[i].busy_us = 1000;
 	local_bh_disable();
-	for (i = 0; i < HOGS; i++)
-		srn_turn_defer(&hogs[i].turn, SRN_TURN_SQ);
+	defer_all(hogs);
+	srn_turn_defer(&f->turn, SRN_TURN_RX);
 	local_bh_enable();
+	before = rounds_of(hogs);
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_LT(test, rounds_of(hogs) - before, HOGS / 2);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)SRN_TURN_OWNED);
+	srn_turn_disown(&f->turn);
 	for (i = 0; i < HOGS; i++)
-		ran += READ_ONCE(hogs[i].rounds);
-	KUNIT_EXPECT_LT(test, ran, HOGS / 2);
+		hogs[i].busy_us = 0;
+	end_all(hogs);
+}
+
+/* One poll of the NAPI does not run all turns that are listed, however many they are. */
+static void srn_turn_poll_bounded_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, 0);
+	int i;
+
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 1000;
+	local_bh_disable();
+	defer_all(hogs);
+	local_bh_enable();
+	KUNIT_EXPECT_LT(test, rounds_of(hogs), HOGS / 2);
 	for (i = 0; i < HOGS; i++)
 		wait_idle(&hogs[i]);
-	for (i = 0, ran = 0; i < HOGS; i++)
-		ran += hogs[i].rounds;
-	KUNIT_EXPECT_EQ(test, ran, HOGS);
+	KUNIT_EXPECT_EQ(test, rounds_of(hogs), HOGS);
 }
 
 /* What nobody waits for is done by a worker, or by who causes it: not in a softirq. */
@@ -326,13 +362,15 @@ static void srn_turn_away_pause_test(struct kunit *test)
 
 #define KICKS	20000
 
-/* As a doorbell may: run it here, or send it away. */
-static void kick_or_send(struct srn_turn *turn, bool away)
+/* As all who have news may: run it here, send it away, leave it to the NAPI. */
+static void kick_somehow(struct srn_turn *turn, int how)
 {
-	if (!away)
-		srn_turn_kick(turn, SRN_TURN_SQ);
-	else if (srn_turn_take(turn, SRN_TURN_SQ))
+	if (how == 0 && srn_turn_take(turn, SRN_TURN_SQ))
 		srn_turn_send_away(turn);
+	else if (how == 1)
+		srn_turn_defer(turn, SRN_TURN_SQ);
+	else
+		srn_turn_kick(turn, SRN_TURN_SQ);
 }
 
 static int kicker(void *arg)
@@ -342,7 +380,7 @@ static int kicker(void *arg)
 
 	for (i = 0; i < KICKS; i++) {
 		atomic_inc(&f->work);
-		kick_or_send(&f->turn, i % 4 == 0);
+		kick_somehow(&f->turn, i % 4);
 		cond_resched();
 	}
 	while (!kthread_should_stop())
@@ -357,6 +395,7 @@ static void srn_turn_race_test(struct kunit *test)
 	struct fake *f = new_fake(test);
 	int i;
 
+	f->more = KICKS / 2;
 	for (i = 0; i < 2; i++) {
 		task[i] = kthread_run(kicker, f, "srn_kunit_kick/%d", i);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(task[i]));
@@ -382,6 +421,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
 	KUNIT_CASE(srn_turn_own_after_round_test),
+	KUNIT_CASE(srn_turn_own_listed_test),
 	KUNIT_CASE(srn_turn_take_back_test),
 	KUNIT_CASE(srn_turn_away_shared_test),
 	KUNIT_CASE(srn_turn_poll_bounded_test),
