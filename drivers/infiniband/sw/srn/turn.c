@@ -33,11 +33,22 @@
 #define AWAY_LATE_NS	NSEC_PER_MSEC
 #define AWAY_PAUSE	(HZ / 4)
 
+/* Why a turn is in a list. One of each kind is run in turn, so that none of them has to
+ * wait for all the others: who has news for a QP would, for those whose work never ends.
+ */
+enum kind {
+	NEWS,		/* a post or a packet */
+	ALARM,		/* its clock */
+	REST,		/* what a round's budget did not reach */
+	KINDS
+};
+
 struct srn_turn_cpu {
 	struct napi_struct napi;
 	raw_spinlock_t lock;		/* the lists, and which turns are in them */
-	struct list_head come;		/* what the next poll runs; interrupts may add */
-	struct list_head due;		/* what this poll runs, oldest first */
+	struct list_head come[KINDS];	/* what the next poll runs; interrupts may add */
+	struct list_head due[KINDS];	/* what this poll runs, oldest first */
+	enum kind last;			/* what was run last; the NAPI only */
 };
 
 static DEFINE_PER_CPU(struct srn_turn_cpu, turn_cpus);
@@ -72,13 +83,13 @@ static inline void clear_owner(struct srn_turn *turn) {}
 #endif
 
 /* An owned turn to a list. Whoever takes it out is its owner: no two can. */
-static void put_in(struct srn_turn_cpu *cpu, struct srn_turn *turn)
+static void put_in(struct srn_turn_cpu *cpu, struct srn_turn *turn, enum kind kind)
 {
 	unsigned long flags;
 
 	clear_owner(turn);
 	raw_spin_lock_irqsave(&cpu->lock, flags);
-	list_add_tail(&turn->node, &cpu->come);
+	list_add_tail(&turn->node, &cpu->come[kind]);
 	WRITE_ONCE(turn->cpu, cpu);
 	raw_spin_unlock_irqrestore(&cpu->lock, flags);
 }
@@ -109,16 +120,21 @@ static bool unlist(struct srn_turn *turn)
 	return listed;
 }
 
-void srn_turn_leave(struct srn_turn *turn)
+static void leave(struct srn_turn *turn, enum kind kind)
 {
 	struct srn_turn_cpu *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&turn_cpus);
-	put_in(cpu, turn);
+	put_in(cpu, turn, kind);
 	napi_schedule_irqoff(&cpu->napi);
 	local_irq_restore(flags);
+}
+
+void srn_turn_leave(struct srn_turn *turn)
+{
+	leave(turn, NEWS);
 }
 
 /* False: there is more to do. Full barrier: a bit set before this fails it, one set after
@@ -183,12 +199,17 @@ static enum next run_rounds(struct srn_turn *turn)
 	return next;
 }
 
+static enum kind kind_of(enum next next)
+{
+	return next == MORE ? REST : NEWS;
+}
+
 static void pass_on(struct srn_turn *turn, enum next next)
 {
 	if (next == LATER)
 		srn_turn_send_away(turn);
 	else if (next != GONE)
-		srn_turn_leave(turn);
+		leave(turn, kind_of(next));
 }
 
 /* A worker has the turn and has not begun: who comes is sooner. */
@@ -249,7 +270,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick_here);
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
 {
 	if (srn_turn_take(turn, bits))
-		srn_turn_leave(turn);
+		leave(turn, bits & SRN_TURN_TIMER ? ALARM : NEWS);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
 
@@ -352,17 +373,40 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 
 static bool has_turns(const struct srn_turn_cpu *cpu)
 {
-	return !list_empty(&cpu->come) || !list_empty(&cpu->due);
+	int i;
+
+	for (i = 0; i < KINDS; i++)
+		if (!list_empty(&cpu->come[i]) || !list_empty(&cpu->due[i]))
+			return true;
+	return false;
 }
 
 /* What has come since the last poll is due now. */
 static void begin_poll(struct srn_turn_cpu *cpu)
 {
 	unsigned long flags;
+	int i;
 
 	raw_spin_lock_irqsave(&cpu->lock, flags);
-	list_splice_tail_init(&cpu->come, &cpu->due);
+	for (i = 0; i < KINDS; i++)
+		list_splice_tail_init(&cpu->come[i], &cpu->due[i]);
 	raw_spin_unlock_irqrestore(&cpu->lock, flags);
+}
+
+/* Of the kind whose turn it is, or of the next one that there is; else NULL. */
+static struct srn_turn *first_due(struct srn_turn_cpu *cpu)
+{
+	struct srn_turn *turn;
+	int i;
+
+	lockdep_assert_held(&cpu->lock);
+	for (i = 0; i < KINDS; i++) {
+		cpu->last = (cpu->last + 1) % KINDS;
+		turn = list_first_entry_or_null(&cpu->due[cpu->last], struct srn_turn, node);
+		if (turn)
+			return turn;
+	}
+	return NULL;
 }
 
 static struct srn_turn *next_due(struct srn_turn_cpu *cpu)
@@ -371,7 +415,7 @@ static struct srn_turn *next_due(struct srn_turn_cpu *cpu)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&cpu->lock, flags);
-	turn = list_first_entry_or_null(&cpu->due, struct srn_turn, node);
+	turn = first_due(cpu);
 	if (turn)
 		take_out(cpu, turn);
 	raw_spin_unlock_irqrestore(&cpu->lock, flags);
@@ -385,11 +429,11 @@ static void run_listed(struct srn_turn_cpu *cpu, struct srn_turn *turn)
 	if (next == LATER)
 		srn_turn_send_away(turn);
 	else if (next != GONE)
-		put_in(cpu, turn);
+		put_in(cpu, turn, kind_of(next));
 }
 
-/* Each turn in the list gets one round; who is not done queues up again behind the
- * others. What does not fit into this poll's time, or @budget, is the first of the next.
+/* Each turn in the lists gets one round; who is not done queues up again behind the
+ * others of its kind. What does not fit into this poll's time, or @budget, is the first of the next.
  * Returning @budget makes the core poll us again.
  */
 static int turn_poll(struct napi_struct *napi, int budget)
@@ -416,6 +460,19 @@ static int turn_poll(struct napi_struct *napi, int budget)
 	return 0;
 }
 
+static void setup_cpu(struct srn_turn_cpu *cpu)
+{
+	int i;
+
+	raw_spin_lock_init(&cpu->lock);
+	for (i = 0; i < KINDS; i++) {
+		INIT_LIST_HEAD(&cpu->come[i]);
+		INIT_LIST_HEAD(&cpu->due[i]);
+	}
+	netif_napi_add_tx(turn_netdev, &cpu->napi, turn_poll);
+	napi_enable(&cpu->napi);
+}
+
 int srn_turn_setup(void)
 {
 	int i;
@@ -430,15 +487,8 @@ int srn_turn_setup(void)
 		destroy_workqueue(turn_wq);
 		return -ENOMEM;
 	}
-	for_each_possible_cpu(i) {
-		struct srn_turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
-
-		raw_spin_lock_init(&cpu->lock);
-		INIT_LIST_HEAD(&cpu->come);
-		INIT_LIST_HEAD(&cpu->due);
-		netif_napi_add_tx(turn_netdev, &cpu->napi, turn_poll);
-		napi_enable(&cpu->napi);
-	}
+	for_each_possible_cpu(i)
+		setup_cpu(per_cpu_ptr(&turn_cpus, i));
 	return 0;
 }
 

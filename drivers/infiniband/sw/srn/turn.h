@@ -79,7 +79,12 @@ void srn_turn_kick(struct srn_turn *turn, unsigned int bits);
  */
 void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits);
 
-/** srn_turn_defer() - there is work; leave it to the NAPI of this CPU. Any context. */
+/**
+ * srn_turn_defer() - there is work; leave it to the NAPI of this CPU
+ *
+ * Any context. With SRN_TURN_TIMER it stands behind other alarms, else behind other news;
+ * neither waits for all of the other, nor for those whose budget ran out.
+ */
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits);
 
 /** srn_turn_may_go_away() - there are other CPUs, and they were not busy lately */

@@ -22,7 +22,10 @@ struct fake {
 	int in_softirq;		/* rounds there */
 	int by_worker;		/* rounds there */
 	int nice;		/* of the last worker */
+	int at;			/* how many rounds there had been of all when it ran first */
 };
+
+static atomic_t all_rounds;
 
 static enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
 {
@@ -31,7 +34,9 @@ static enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
 	if (f->inside++)
 		f->overlaps++;
 	srn_turn_assert_owned(turn);
-	f->rounds++;
+	if (!f->rounds++)
+		f->at = atomic_read(&all_rounds);
+	atomic_inc(&all_rounds);
 	f->in_softirq += !!in_serving_softirq();
 	if (!in_serving_softirq() && (current->flags & PF_WQ_WORKER)) {
 		f->by_worker++;
@@ -166,6 +171,17 @@ static void srn_turn_take_back_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* Whoever runs work without end gives it up to who wants to own it. */
+static void own_and_end(struct kunit *test, struct fake *f)
+{
+	srn_turn_own(&f->turn);
+	KUNIT_EXPECT_EQ(test, f->inside, 0);
+	f->more = 0;
+	srn_turn_disown(&f->turn);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
 #define HOGS	300
 
 static void end_all(struct fake *hogs)
@@ -253,6 +269,63 @@ static void srn_turn_own_listed_test(struct kunit *test)
 	end_all(hogs);
 }
 
+/* News is not kept waiting by all those whose work never ends, nor by alarms. */
+static void news_among(struct kunit *test, struct fake *hogs,
+		       void (*start)(struct srn_turn *turn, unsigned int bits), unsigned int bits)
+{
+	struct fake *f = new_fake(test);
+	int i, before;
+
+	migrate_disable();
+	local_bh_disable();
+	for (i = 0; i < HOGS; i++) {
+		start(&hogs[i].turn, bits);
+		hogs[i].busy_us = 100;
+	}
+	local_bh_enable();
+	local_bh_disable();
+	before = atomic_read(&all_rounds);
+	srn_turn_defer(&f->turn, SRN_TURN_SQ);
+	local_bh_enable();
+	migrate_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_LT(test, f->at - before, HOGS / 10);
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 0;
+	end_all(hogs);
+}
+
+static void srn_turn_news_first_test(struct kunit *test)
+{
+	news_among(test, new_hogs(test, INT_MAX), srn_turn_kick, SRN_TURN_SQ);
+}
+
+static void srn_turn_news_beside_alarms_test(struct kunit *test)
+{
+	news_among(test, new_hogs(test, 0), srn_turn_defer, SRN_TURN_TIMER);
+}
+
+/* And those whose work never ends are not kept waiting by news without end. */
+static void srn_turn_rest_beside_news_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, 0), *f = new_fake(test);
+	int i, rounds;
+
+	f->more = INT_MAX;
+	srn_turn_kick(&f->turn, SRN_TURN_SQ);
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 100;
+	local_bh_disable();
+	defer_all(hogs);
+	rounds = READ_ONCE(f->rounds);
+	local_bh_enable();
+	for (i = 0; i < HOGS; i++)
+		wait_idle(&hogs[i]);
+	KUNIT_EXPECT_GT(test, READ_ONCE(f->rounds) - rounds, HOGS / 10);
+	own_and_end(test, f);
+}
+
 /* One poll of the NAPI does not run all turns that are listed, however many they are. */
 static void srn_turn_poll_bounded_test(struct kunit *test)
 {
@@ -284,17 +357,6 @@ static void srn_turn_later_test(struct kunit *test)
 	srn_turn_kick_here(&f->turn, SRN_TURN_FLUSH);
 	KUNIT_EXPECT_EQ(test, f->rounds, 202);
 	KUNIT_EXPECT_EQ(test, f->in_softirq, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
-}
-
-/* Whoever runs work without end gives it up to who wants to own it. */
-static void own_and_end(struct kunit *test, struct fake *f)
-{
-	srn_turn_own(&f->turn);
-	KUNIT_EXPECT_EQ(test, f->inside, 0);
-	f->more = 0;
-	srn_turn_disown(&f->turn);
-	wait_idle(f);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
@@ -424,6 +486,9 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_listed_test),
 	KUNIT_CASE(srn_turn_take_back_test),
 	KUNIT_CASE(srn_turn_away_shared_test),
+	KUNIT_CASE(srn_turn_news_first_test),
+	KUNIT_CASE(srn_turn_news_beside_alarms_test),
+	KUNIT_CASE(srn_turn_rest_beside_news_test),
 	KUNIT_CASE(srn_turn_poll_bounded_test),
 	KUNIT_CASE(srn_turn_later_test),
 	KUNIT_CASE(srn_turn_away_test),
