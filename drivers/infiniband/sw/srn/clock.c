@@ -13,7 +13,10 @@ static enum hrtimer_restart fired(struct hrtimer *timer)
 {
 	struct srn_clock *clock = container_of(timer, struct srn_clock, timer);
 
-	srn_turn_kick(clock->turn, SRN_TURN_TIMER);
+	/* Left to the NAPI, a round is one of many, in a budget: all the timers that are due
+	 * fire in one go, without a pause.
+	 */
+	srn_turn_defer(clock->turn, SRN_TURN_TIMER);
 	return HRTIMER_NORESTART;
 }
 

@@ -15,6 +15,7 @@ struct bell {
 	unsigned int rang;		/* BIT(alarm) */
 	ktime_t when[SRN_ALARMS];
 	unsigned int looks;		/* rounds that the timer started */
+	unsigned int inside;		/* those that ran in the timer's own time */
 };
 
 static enum srn_left look(struct srn_turn *turn, unsigned int bits)
@@ -27,6 +28,7 @@ static enum srn_left look(struct srn_turn *turn, unsigned int bits)
 		if (due & BIT(i))
 			b->when[i] = ktime_get();
 	b->looks++;
+	b->inside += !!hrtimer_callback_running(&b->clock.timer);
 	WRITE_ONCE(b->rang, b->rang | due);
 	return SRN_LEFT_NOTHING;
 }
@@ -100,10 +102,21 @@ static void srn_clock_cleared_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->rang, BIT(SRN_ALARM_RNR));
 }
 
+/* Any number of timers may be due at once: what they start runs outside of their pass. */
+static void srn_clock_fires_only_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
+	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_ACK));
+	KUNIT_EXPECT_EQ(test, b->inside, 0u);
+}
+
 static struct kunit_case srn_clock_cases[] = {
 	KUNIT_CASE(srn_clock_each_alarm_test),
 	KUNIT_CASE(srn_clock_moved_test),
 	KUNIT_CASE(srn_clock_cleared_test),
+	KUNIT_CASE(srn_clock_fires_only_test),
 	{}
 };
 
