@@ -16,7 +16,9 @@ enum srn_alarm {
 	SRN_ALARM_ACK,		/* the local ACK timeout */
 	SRN_ALARM_RNR,		/* the peer may be ready now */
 	SRN_ALARM_ROOM,		/* the queues below may have room */
-	SRN_ALARM_QUIET,	/* no answer for a while, and posts go without a doorbell */
+	SRN_ALARM_QUIET,	/* no answer, or no worker, for a while, and posts go without
+				 * a doorbell
+				 */
 	SRN_ALARMS
 };
 

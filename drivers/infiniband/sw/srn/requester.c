@@ -326,7 +326,10 @@ void srn_requester_hush(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
 	tell(qp, false);
+	/* Nobody else would fetch it from a worker who does not come. */
+	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, 2 * SRN_TURN_LATE_NS);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_hush);
 
 void srn_requester_alarm(struct srn_qp *qp, unsigned int due)
 {

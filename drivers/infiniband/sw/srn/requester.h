@@ -34,7 +34,11 @@ bool srn_requester_run(struct srn_qp *qp, int *budget);
 /** srn_requester_alarm() - @due: BIT(alarm) of what was waited for and is due */
 void srn_requester_alarm(struct srn_qp *qp, unsigned int due);
 
-/** srn_requester_hush() - no doorbells until the turn, which the caller owns, ends */
+/**
+ * srn_requester_hush() - no doorbells until the turn, which the caller owns, ends
+ *
+ * For a turn that is about to be sent away; an alarm looks whether it was begun.
+ */
 void srn_requester_hush(struct srn_qp *qp);
 
 /**

@@ -27,10 +27,7 @@
 /* Turns are run by one poll for this long; the core decides whether it polls again. */
 #define POLL_NS		(200 * NSEC_PER_USEC)
 
-/* A turn that was sent away and not begun after this long has met busy CPUs only; for
- * AWAY_PAUSE its kicks run where they are.
- */
-#define AWAY_LATE_NS	NSEC_PER_MSEC
+/* How long the kicks of a turn that was late run where they are. */
 #define AWAY_PAUSE	(HZ / 4)
 
 /* Why a turn is in a list. One of each kind is run in turn, so that none of them has to
@@ -54,6 +51,7 @@ struct srn_turn_cpu {
 static DEFINE_PER_CPU(struct srn_turn_cpu, turn_cpus);
 static struct net_device *turn_netdev;
 static struct workqueue_struct *turn_wq;
+static atomic_t num_away;	/* turns that no worker has begun */
 
 #ifdef CONFIG_PROVE_LOCKING
 /* A task, or the softirqs that run in its time: they do not share a turn. */
@@ -212,12 +210,27 @@ static void pass_on(struct srn_turn *turn, enum next next)
 		leave(turn, kind_of(next));
 }
 
+static void go_away(struct srn_turn *turn)
+{
+	turn->away_since = ktime_get_ns();
+	atomic_inc(&num_away);
+	atomic_or(SRN_TURN_AWAY, &turn->bits);
+}
+
+static void come_back(struct srn_turn *turn)
+{
+	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
+	atomic_dec(&num_away);
+	if (ktime_get_ns() - turn->away_since > SRN_TURN_LATE_NS)
+		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
+}
+
 /* A worker has the turn and has not begun: who comes is sooner. */
 static bool take_back(struct srn_turn *turn, unsigned int bits)
 {
 	if (!(bits & SRN_TURN_AWAY) || !cancel_work(&turn->away))
 		return false;
-	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
+	come_back(turn);
 	return true;
 }
 
@@ -284,9 +297,7 @@ static void run_away(struct work_struct *work)
 	int round = 0;
 
 	srn_delay(SRN_DELAY_AWAY);
-	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
-	if (ktime_get_ns() - turn->away_since > AWAY_LATE_NS)
-		WRITE_ONCE(turn->away_pause, jiffies + AWAY_PAUSE);
+	come_back(turn);
 	do {
 		local_bh_disable();
 		next = run_round(turn);
@@ -299,7 +310,9 @@ static void run_away(struct work_struct *work)
 
 bool srn_turn_may_go_away(const struct srn_turn *turn)
 {
-	return num_online_cpus() > 1 &&
+	unsigned int cpus = num_online_cpus();
+
+	return cpus > 1 && atomic_read(&num_away) < cpus &&
 	       time_after_eq(jiffies, READ_ONCE(turn->away_pause));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_may_go_away);
@@ -307,12 +320,11 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_may_go_away);
 void srn_turn_send_away(struct srn_turn *turn)
 {
 	clear_owner(turn);
-	turn->away_since = ktime_get_ns();
-	atomic_or(SRN_TURN_AWAY, &turn->bits);
+	go_away(turn);
 	if (queue_work(turn_wq, &turn->away))
 		return;
 	/* Somebody looks just now whether it can be taken back, and finds that it can't. */
-	atomic_andnot(SRN_TURN_AWAY, &turn->bits);
+	come_back(turn);
 	srn_turn_leave(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);

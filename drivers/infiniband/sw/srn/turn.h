@@ -13,6 +13,7 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -24,6 +25,9 @@
 #define SRN_TURN_FLUSH		BIT(5)	/* error state: flush what is posted */
 #define SRN_TURN_MORE		BIT(6)	/* the last round ran out of budget */
 #define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
+
+/* A turn that was sent away and not begun after this long has met busy CPUs only. */
+#define SRN_TURN_LATE_NS	NSEC_PER_MSEC
 
 /* What a round leaves undone. */
 enum srn_left {
@@ -87,7 +91,10 @@ void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits);
  */
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits);
 
-/** srn_turn_may_go_away() - there are other CPUs, and they were not busy lately */
+/**
+ * srn_turn_may_go_away() - there are other CPUs, no queue before them, and they were not
+ * busy lately
+ */
 bool srn_turn_may_go_away(const struct srn_turn *turn);
 
 /**

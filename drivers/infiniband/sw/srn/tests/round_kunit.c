@@ -477,12 +477,32 @@ static void srn_round_moving_tail_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, qp->page->status & SRN_QP_NEED_DB);
 }
 
+static void stop_clock(void *clock)
+{
+	srn_clock_stop(clock);
+}
+
+/* A program that is told not to ring, while no worker comes: an alarm looks after it. */
+static void srn_round_hushed_is_watched_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 8, NULL);
+
+	srn_clock_init(&qp->clock, &qp->turn);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, &qp->clock));
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	srn_requester_hush(qp);
+	KUNIT_EXPECT_FALSE(test, qp->page->status & SRN_QP_NEED_DB);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_QUIET));
+	srn_turn_disown(&qp->turn);
+}
+
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_rxq_bounded_test),
 	KUNIT_CASE(srn_round_post_calls_no_handler_test),
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
 	KUNIT_CASE(srn_round_moving_tail_test),
+	KUNIT_CASE(srn_round_hushed_is_watched_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),

@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/sched.h>
+#include <linux/ktime.h>
 
 struct fake {
 	struct srn_turn turn;
@@ -422,6 +423,52 @@ static void srn_turn_away_pause_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_turn_may_go_away(&f->turn));
 }
 
+/* Who is sent away does not stand behind a queue. */
+static void srn_turn_away_queue_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, INT_MAX), *f = new_fake(test);
+	int i;
+
+	for (i = 0; i < HOGS; i++) {
+		hogs[i].busy_us = 100;
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&hogs[i].turn, SRN_TURN_SQ));
+		srn_turn_send_away(&hogs[i].turn);
+	}
+	KUNIT_EXPECT_FALSE(test, srn_turn_may_go_away(&f->turn));
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 0;
+	end_all(hogs);
+	KUNIT_EXPECT_EQ(test, srn_turn_may_go_away(&f->turn), num_online_cpus() > 1);
+}
+
+/* Nor does it wait there: its alarm fetches it, and then it stays for a while. */
+static void srn_turn_away_fetched_test(struct kunit *test)
+{
+	struct fake *hogs = new_hogs(test, INT_MAX), *f = new_fake(test);
+	unsigned long start = jiffies;
+	int i, before;
+	u64 late;
+
+	for (i = 0; i < HOGS; i++) {
+		hogs[i].busy_us = 100;
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&hogs[i].turn, SRN_TURN_SQ));
+		srn_turn_send_away(&hogs[i].turn);
+	}
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	srn_turn_send_away(&f->turn);
+	for (late = ktime_get_ns() + 2 * SRN_TURN_LATE_NS; ktime_get_ns() < late;)
+		cpu_relax();
+	before = atomic_read(&all_rounds);
+	srn_turn_defer(&f->turn, SRN_TURN_TIMER);
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_LT(test, f->at - before, HOGS);
+	KUNIT_EXPECT_TRUE(test, time_after(f->turn.away_pause, start));
+	for (i = 0; i < HOGS; i++)
+		hogs[i].busy_us = 0;
+	end_all(hogs);
+}
+
 #define KICKS	20000
 
 /* As all who have news may: run it here, send it away, leave it to the NAPI. */
@@ -495,6 +542,8 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_away_is_not_first_test),
 	KUNIT_CASE(srn_turn_own_away_test),
 	KUNIT_CASE(srn_turn_away_pause_test),
+	KUNIT_CASE(srn_turn_away_queue_test),
+	KUNIT_CASE(srn_turn_away_fetched_test),
 	KUNIT_CASE(srn_turn_race_test),
 	{}
 };
