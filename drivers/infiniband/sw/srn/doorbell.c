@@ -12,6 +12,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/refcount.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <rdma/srn-abi.h>
@@ -52,9 +53,11 @@ static bool count_call(struct srn_doorbell *db)
 	return dev;
 }
 
-static void ring(struct srn_doorbell *db, unsigned long index)
+/* False: not heard. */
+static bool ring(struct srn_doorbell *db, unsigned long index)
 {
 	struct srn_qp_ref *ref;
+	bool heard;
 
 	rcu_read_lock();
 	ref = xa_load(&db->links, index);
@@ -62,9 +65,17 @@ static void ring(struct srn_doorbell *db, unsigned long index)
 		ref = NULL;
 	rcu_read_unlock();
 	if (!ref)
-		return;
-	srn_round_doorbell(ref->qp);
+		return true;
+	heard = srn_round_doorbell(ref->qp);
 	srn_qp_ref_put(ref);
+	return heard;
+}
+
+/* Without a reference in between: who destroys the QP holds its turn and waits for that. */
+static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
+{
+	while (!ring(db, index) && !fatal_signal_pending(current))
+		schedule_timeout_killable(1);
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -78,7 +89,7 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 	if (!count_call(db))
 		return -EIO;
 	for (; bits; bits &= bits - 1)
-		ring(db, base + __ffs(bits));
+		ring_until_heard(db, base + __ffs(bits));
 	return 0;
 }
 

@@ -27,6 +27,7 @@ void srn_qp_error(struct srn_qp *qp, enum srn_verdict v)
 		return;
 	qp->last_error = v;
 	srn_qp_set_state(qp, IB_QPS_ERR);
+	srn_qp_allow_flush(qp);
 	/* This round, or the next, flushes. */
 	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
 }
@@ -42,6 +43,7 @@ void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v)
 		return;
 	qp->last_error = v;
 	srn_qp_set_state(qp, IB_QPS_SQE);
+	srn_qp_allow_flush(qp);
 	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_sq_error);

@@ -81,6 +81,7 @@ struct srn_qp {
 	struct srn_clock clock;
 	bool answered;			/* the peer's answers may have opened the window */
 	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
+	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
 	enum srn_verdict last_error;	/* why the QP went to error, for humans */
 
 	/* Any context. */
@@ -99,6 +100,18 @@ static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *
 					unsigned int num)
 {
 	return (struct srn_sgl){ .sge = sge, .num = num, .who = &qp->who };
+}
+
+/**
+ * srn_qp_allow_flush() - as much may be flushed as the queues hold; owner of the turn
+ *
+ * A program's indices may move without end. What is flushed for it by others than itself is
+ * bounded by this, which the change to an error state does once.
+ */
+static inline void srn_qp_allow_flush(struct srn_qp *qp)
+{
+	srn_turn_assert_owned(&qp->turn);
+	qp->flush_left = qp->sq.entries + qp->rq.entries;
 }
 
 /**

@@ -357,10 +357,19 @@ static bool answers_come(struct srn_qp *qp)
 	return true;
 }
 
+void srn_requester_listen(struct srn_qp *qp)
+{
+	srn_turn_assert_owned(&qp->turn);
+	if (qp->who.kernel || qp->req.rings)
+		return;
+	tell(qp, true);
+	/* As in srn_requester_idle(). */
+	smp_mb();
+}
+
 bool srn_requester_idle(struct srn_qp *qp)
 {
 	bool may_send = srn_gate_qp(qp) == SRN_GATE_OPEN;
-	bool told = qp->req.rings;
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
@@ -376,11 +385,6 @@ bool srn_requester_idle(struct srn_qp *qp)
 	smp_mb();
 	if (!srn_sq_posted(qp, &tail))
 		return false;
-	/* Without a doorbell nobody else would flush what came after the flush. Once: who
-	 * posts after the program was told rings, or waits for its completions in vain.
-	 */
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		return !told && tail != qp->sq.una;
 	if (!may_send || tail == qp->sq.fetched)
 		return false;
 	tell(qp, false);

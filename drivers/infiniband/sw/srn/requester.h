@@ -41,6 +41,9 @@ void srn_requester_alarm(struct srn_qp *qp, unsigned int due);
  */
 void srn_requester_hush(struct srn_qp *qp);
 
+/** srn_requester_listen() - posts come with a doorbell, but for those that can be seen now */
+void srn_requester_listen(struct srn_qp *qp);
+
 /**
  * srn_requester_idle() - tell the program whether to ring, before the turn ends
  *

@@ -5,6 +5,7 @@
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/export.h>
+#include <linux/minmax.h>
 
 #include "clock.h"
 #include "completer.h"
@@ -127,7 +128,9 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 
 static bool is_error(const struct srn_qp *qp)
 {
-	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	return state == IB_QPS_ERR || state == IB_QPS_SQE;
 }
 
 static void run_alarms(struct srn_qp *qp)
@@ -138,16 +141,26 @@ static void run_alarms(struct srn_qp *qp)
 	srn_requester_alarm(qp, due);
 }
 
-/* Returns true if WQEs are left. */
+static int flush_budget(const struct srn_qp *qp)
+{
+	return qp->who.kernel ? SRN_RUN_BUDGET : min(SRN_RUN_BUDGET, qp->flush_left);
+}
+
+/* Returns true if WQEs are left that may be flushed. Beyond those that were posted before
+ * the program was told to ring, it takes a doorbell.
+ */
 static bool run_flush(struct srn_qp *qp)
 {
-	int budget = SRN_RUN_BUDGET;
-	bool more = srn_sq_flush(qp, &budget);
+	int budget = flush_budget(qp), rest = budget;
+	bool more;
 
+	srn_requester_listen(qp);
+	more = srn_sq_flush(qp, &rest);
 	srn_requester_reset(qp);
 	if (qp->state == IB_QPS_ERR)
-		more |= srn_rq_flush(qp, &budget);
-	return more;
+		more |= srn_rq_flush(qp, &rest);
+	qp->flush_left -= budget - rest;
+	return more && flush_budget(qp) > 0;
 }
 
 /* Returns true if the send queue has work left. */
@@ -257,12 +270,28 @@ static bool streams(const struct srn_qp *qp)
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
 }
 
-void srn_round_doorbell(struct srn_qp *qp)
+/* What is posted to a QP in error is flushed in the time of who posts it. Who has the turn may
+ * be about to leave it, with all flushed that he may.
+ */
+static bool flush_here(struct srn_qp *qp)
 {
+	if (!srn_turn_take(&qp->turn, SRN_TURN_SQ))
+		return false;
+	srn_qp_allow_flush(qp);
+	srn_turn_run_here(&qp->turn);
+	return true;
+}
+
+bool srn_round_doorbell(struct srn_qp *qp)
+{
+	if (is_error(qp))
+		return flush_here(qp);
 	if (!streams(qp)) {
 		srn_turn_kick_here(&qp->turn, SRN_TURN_SQ);
 	} else if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_requester_hush(qp);
 		srn_turn_send_away(&qp->turn);
 	}
+	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_round_doorbell);

@@ -3,6 +3,8 @@
 #ifndef SRN_ROUND_H
 #define SRN_ROUND_H
 
+#include <linux/types.h>
+
 struct sk_buff;
 struct srn_qp;
 
@@ -21,7 +23,13 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 /** srn_round_purge() - drop the packets that wait; owner of the turn */
 void srn_round_purge(struct srn_qp *qp);
 
-/** srn_round_doorbell() - a program posted; process context, may sleep; the caller holds a reference */
-void srn_round_doorbell(struct srn_qp *qp);
+/**
+ * srn_round_doorbell() - a program posted
+ *
+ * Process context, may sleep; the caller holds a reference.
+ *
+ * Return: false if the QP is in error and another context is busy with it: ring again.
+ */
+bool srn_round_doorbell(struct srn_qp *qp);
 
 #endif

@@ -10,16 +10,21 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "fault.h"
+#include "limits.h"
 
 /* Rounds in the context that took the turn, before the NAPI goes on: a doorbell
  * or a packet must not be held up by what others post meanwhile.
  */
 #define ROUNDS_INLINE	4
+
+/* Rounds, at least, of what nobody waits for, in the time of who causes it: as many as flush
+ * the longest queues.
+ */
+#define ROUNDS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET + ROUNDS_INLINE)
 
 /* Rounds of a worker before it looks after other turns. */
 #define ROUNDS_AWAY	16
@@ -261,22 +266,29 @@ void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
 
-void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits)
+void srn_turn_run_here(struct srn_turn *turn)
 {
+	int round = 0;
 	bool goes_on;
-	enum next next;
 
-	if (!srn_turn_take(turn, bits))
-		return;
 	do {
+		enum next next;
+
 		local_bh_disable();
 		next = run_rounds(turn);
-		goes_on = next == LATER && !signal_pending(current);
+		goes_on = next == LATER && ++round < ROUNDS_HERE;
 		if (!goes_on)
 			pass_on(turn, next);
 		local_bh_enable();
 		cond_resched();
 	} while (goes_on);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_run_here);
+
+void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits)
+{
+	if (srn_turn_take(turn, bits))
+		srn_turn_run_here(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick_here);
 
@@ -363,10 +375,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
 
 void srn_turn_disown(struct srn_turn *turn)
 {
-	local_bh_disable();
 	if (!give_up(turn))
-		srn_turn_run(turn);
-	local_bh_enable();
+		srn_turn_run_here(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_disown);
 

@@ -109,6 +109,13 @@ bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
 void srn_turn_run(struct srn_turn *turn);
 
 /**
+ * srn_turn_run_here() - run an owned turn here, and what nobody waits for too
+ *
+ * Process context, may sleep. Bounded: what is left after that is a worker's.
+ */
+void srn_turn_run_here(struct srn_turn *turn);
+
+/**
  * srn_turn_leave() - let the NAPI of this CPU run an owned turn, behind what the CPU receives now
  *
  * Any context.
@@ -132,7 +139,7 @@ void srn_turn_send_away(struct srn_turn *turn);
  */
 void srn_turn_own(struct srn_turn *turn);
 
-/** srn_turn_disown() - give it back and run what came meanwhile; process context */
+/** srn_turn_disown() - give it back and run what came meanwhile, as srn_turn_run_here() */
 void srn_turn_disown(struct srn_turn *turn);
 
 int srn_turn_setup(void);

@@ -454,6 +454,7 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	int i;
 
 	qp->who.kernel = false;
+	qp->flush_left = 16;
 	qp->page->rq_tail = 1000;
 	for (i = 0; i < 3; i++) {
 		srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
@@ -463,18 +464,44 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	}
 }
 
-/* Who posts to a QP in error while the turn ends has one more round of it, not each time. */
+/* A program's tail that moves without end: as much is flushed as the queues held, and then
+ * what the program does in its own time.
+ */
 static void srn_round_moving_tail_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 8, NULL);
+	int i;
+
+	qp->who.kernel = false;
+	qp->state = IB_QPS_RTR;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	srn_qp_error(qp, SRN_V_FLUSH);
+	srn_turn_disown(&qp->turn);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_TRUE(test, qp->page->status & SRN_QP_NEED_DB);
+		qp->page->rq_tail += 1000;
+		srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
+		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	}
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 16);
+	KUNIT_EXPECT_TRUE(test, srn_round_doorbell(qp));
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 24);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits), 0);
+}
+
+/* A doorbell in vain comes again: who has the turn may not flush what it announced. */
+static void srn_round_doorbell_again_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_failed(test, 8, NULL);
 
 	qp->who.kernel = false;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
-	qp->page->sq_tail = 1;
-	KUNIT_EXPECT_TRUE(test, srn_requester_idle(qp));
-	qp->page->sq_tail = 2;
-	KUNIT_EXPECT_FALSE(test, srn_requester_idle(qp));
-	KUNIT_EXPECT_TRUE(test, qp->page->status & SRN_QP_NEED_DB);
+	qp->page->rq_tail = 1;
+	KUNIT_EXPECT_FALSE(test, srn_round_doorbell(qp));
+	srn_turn_disown(&qp->turn);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 0);
+	KUNIT_EXPECT_TRUE(test, srn_round_doorbell(qp));
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 1);
 }
 
 static void stop_clock(void *clock)
@@ -502,6 +529,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
 	KUNIT_CASE(srn_round_moving_tail_test),
+	KUNIT_CASE(srn_round_doorbell_again_test),
 	KUNIT_CASE(srn_round_hushed_is_watched_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
