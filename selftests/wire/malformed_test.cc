@@ -201,6 +201,21 @@ TEST_P(Malformed, SourceAddressIsNotThePeers) {
   ExpectDropped("another address of the subnet", d, "rcvd_bad_address");
 }
 
+// The ICRC is the last that is looked at: it costs a look at each byte, and is not spent on
+// who is no peer.
+TEST_P(Malformed, StrangersAreTurnedAwayBeforeTheIcrc) {
+  Start();
+  net::Datagram d = peer().Envelope();
+  d.src = *net::IpAddress::Parse(GetParam() == net::IpVersion::kV4 ? "10.79.0.3" : "fd79::3");
+  Packet p = GoodWrite();
+  p.bth.dqpn = ep().qpn();
+  roce::Encode(p, d);
+  d.payload.back() ^= 1;
+  const Counters counters;
+  ExpectDropped("another address, wrong ICRC", d, "rcvd_bad_address");
+  EXPECT_EQ(counters.Growth("rx_icrc_encapsulated"), 0u);
+}
+
 TEST_P(Malformed, UdpShorterThanIp) {
   Start();
   net::Datagram d = GoodDatagram();

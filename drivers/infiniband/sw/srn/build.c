@@ -101,7 +101,7 @@ void *srn_build_payload(struct sk_buff *skb, u32 len)
 {
 	struct page *page;
 
-	static_assert(PAGE_SIZE >= 4096);	/* the largest path MTU */
+	static_assert(PAGE_SIZE >= SRN_MAX_PAYLOAD);
 	if (len <= LINEAR_MAX)
 		return skb_put(skb, len);
 	page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);

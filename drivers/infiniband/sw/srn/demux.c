@@ -115,17 +115,18 @@ static int check_address(const struct srn_qp *qp, struct sk_buff *skb)
 	return ours ? PASS : SRN_CNT_RX_BAD_ADDR;
 }
 
+/* The ICRC last: it reads all of the packet, and who is no peer shall not make us do that. */
 static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_buff *skb)
 {
 	const struct srn_opcode *info = srn_pkt_info(skb);
 	const struct srn_pkt *pkt = srn_pkt(skb);
 
 	return check_namespace(qp, snet) ?:
-	       check_icrc(skb) ?:
 	       check_service(qp, pkt) ?:
 	       check_pkey(pkt) ?:
 	       check_state(qp, info) ?:
-	       check_address(qp, skb);
+	       check_address(qp, skb) ?:
+	       check_icrc(skb);
 }
 
 /* A packet for no QP, or for one of another namespace, counts where it arrived. */

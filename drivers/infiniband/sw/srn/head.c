@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packet heads are cut from pages, one after the other, as NICs do it for what they receive:
+/* Packet heads, and trailers behind payload in pages, are cut from pages, one after the other, as NICs do it for what they receive:
  * a packet of a train needs more than the stack's cache of small heads has, and kmalloc()
  * would clear a KiB for it. Single pages, not the larger ones of page_frag_alloc(): a packet
  * that waits somewhere keeps the whole page, and is charged for its part.
@@ -28,8 +28,11 @@ static void leave(struct sheet *sheet)
 	sheet->page = NULL;
 }
 
-static void *cut(struct sheet *sheet, u32 size)
+void *srn_head_cut(u32 size)
 {
+	struct sheet *sheet = this_cpu_ptr(&sheets);
+
+	lockdep_assert_in_softirq();
 	if (!sheet->page || sheet->used + size > PAGE_SIZE) {
 		leave(sheet);
 		sheet->page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
@@ -41,11 +44,12 @@ static void *cut(struct sheet *sheet, u32 size)
 	sheet->used += size;
 	return page_address(sheet->page) + sheet->used - size;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_head_cut);
 
 static struct sk_buff *from_page(u32 size)
 {
 	u32 whole = SKB_HEAD_ALIGN(size);
-	void *data = cut(this_cpu_ptr(&sheets), whole);
+	void *data = srn_head_cut(whole);
 	struct sk_buff *skb;
 
 	if (!data)

@@ -30,6 +30,7 @@
 #define SRN_MAX_RD_ATOMIC	128
 #define SRN_MAX_MSG_SIZE	(1u << 31)	/* IBTA: 2^31 bytes */
 #define SRN_MAX_COMP_VECTORS	64
+#define SRN_MAX_PAYLOAD		4096	/* of a packet: the largest path MTU */
 
 /* PSNs in flight per QP, and bytes: what queues on the way must fit into the
  * usual timeouts (67 ms) on slow paths too, and into a veth's backlog.
@@ -46,12 +47,14 @@
 
 /* Memory of the packets (skb truesize) that may wait for a QP's turn, and for those of all
  * QPs of a device; more is dropped as the network would. A QP: four windows of a peer that
- * sends whole trains; a device: 16 such QPs. A QP that has no more than the last of them
- * waiting is not refused for what others hold.
+ * sends whole trains, and one where half of the device's is taken. Where all is taken, each
+ * has its part of as much again, between the last two: it is not refused for what others hold.
  */
 #define SRN_RXQ_BYTES		SZ_4M
+#define SRN_RXQ_SCARCE_BYTES	SZ_1M
 #define SRN_DEV_RXQ_BYTES	SZ_64M
-#define SRN_RXQ_OWN_BYTES	SZ_256K
+#define SRN_RXQ_OWN_MAX_BYTES	SZ_256K
+#define SRN_RXQ_OWN_MIN_BYTES	SZ_16K
 /* Packets (each way), and WQEs to be flushed, in one round of a QP. */
 #define SRN_RUN_BUDGET		64
 /* Below this many PSNs in flight the doorbell is wanted for each post. */

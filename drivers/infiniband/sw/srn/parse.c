@@ -4,6 +4,7 @@
  * decides.
  */
 #include "icrc.h"
+#include "limits.h"
 #include "parse.h"
 
 #include <kunit/visibility.h>
@@ -85,6 +86,11 @@ static enum srn_parse_result check_payload(struct srn_pkt *pkt,
 	if (pad > room)
 		return SRN_PARSE_PAD;
 	pkt->len = room - pad;
+	/* A little too long is a connection's affair (it draws a NAK); this is a datagram of
+	 * 64 KiB, and nobody shall make us compute its ICRC.
+	 */
+	if (pkt->len > 2 * SRN_MAX_PAYLOAD)
+		return SRN_PARSE_LENGTH;
 	if (info->op == SRN_OP_CNP && pkt->len != SRN_CNP_RESERVED)
 		return SRN_PARSE_LENGTH;
 	if (info->op != SRN_OP_NONE && !info->has_payload && room)

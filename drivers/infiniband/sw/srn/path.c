@@ -81,7 +81,8 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 	path->dev = dev;
 	path->tos = grh->traffic_class;
 	path->ttl = grh->hop_limit ?: DEFAULT_TTL;
-	path->prio = rdma_ah_get_sl(attr);
+	/* Ethernet has eight classes; the kernel's own priorities above them are not for programs. */
+	path->prio = rdma_ah_get_sl(attr) & 7;
 	path->sport = htons(sport);
 	path->flow_label = htonl(grh->flow_label & IB_GRH_FLOWLABEL_MASK);
 	err = set_addresses(path, &grh->sgid_attr->gid, &grh->dgid);

@@ -20,33 +20,34 @@
 #include "trace.h"
 #include "ud.h"
 
-/* What waits is counted in the memory that it holds, for the QP and for its device: a
- * program that has many QPs gets no more than the device has, but for a little each.
- */
-static bool charge(struct srn_qp *qp, const struct sk_buff *skb)
-{
-	if (atomic_add_return(skb->truesize, &qp->rxq_bytes) > SRN_RXQ_BYTES) {
-		srn_count(qp->dev, SRN_CNT_RX_OVERFLOW);
-		goto undo_qp;
-	}
-	if (atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes) > SRN_DEV_RXQ_BYTES &&
-	    atomic_read(&qp->rxq_bytes) > SRN_RXQ_OWN_BYTES) {
-		srn_count(qp->dev, SRN_CNT_RX_DEV_FULL);
-		goto undo_dev;
-	}
-	return true;
-
-undo_dev:
-	atomic_long_sub(skb->truesize, &qp->dev->rxq_bytes);
-undo_qp:
-	atomic_sub(skb->truesize, &qp->rxq_bytes);
-	return false;
-}
-
 static void uncharge(struct srn_qp *qp, const struct sk_buff *skb)
 {
 	atomic_long_sub(skb->truesize, &qp->dev->rxq_bytes);
 	atomic_sub(skb->truesize, &qp->rxq_bytes);
+}
+
+/* How much of a QP's packets may wait, given what waits for all QPs of its device: a few
+ * QPs can't take all, and a program that has many gets no more than the device has twice.
+ */
+static long rxq_limit(const struct srn_dev *dev, long all)
+{
+	if (all > SRN_DEV_RXQ_BYTES)
+		return clamp_t(long, SRN_DEV_RXQ_BYTES / max(atomic_read(&dev->num_qps), 1),
+			       SRN_RXQ_OWN_MIN_BYTES, SRN_RXQ_OWN_MAX_BYTES);
+	return all > SRN_DEV_RXQ_BYTES / 2 ? SRN_RXQ_SCARCE_BYTES : SRN_RXQ_BYTES;
+}
+
+/* What waits is counted in the memory that it holds, for the QP and for its device. */
+static bool charge(struct srn_qp *qp, const struct sk_buff *skb)
+{
+	long own = atomic_add_return(skb->truesize, &qp->rxq_bytes);
+	long all = atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes);
+
+	if (likely(own <= rxq_limit(qp->dev, all)))
+		return true;
+	srn_count(qp->dev, own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL);
+	uncharge(qp, skb);
+	return false;
 }
 
 /* To its place; it had been charged. */

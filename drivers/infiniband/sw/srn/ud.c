@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "gid.h"
+#include "limits.h"
 #include "parse.h"
 #include "qp.h"
 #include "responder.h"
@@ -17,7 +18,6 @@
 #include "stats.h"
 #include "trace.h"
 
-#define MAX_PAYLOAD	4096	/* the largest path MTU */
 
 static_assert(sizeof(union rdma_network_hdr) == SRN_GRH_SIZE);
 static_assert(sizeof(struct ipv6hdr) == SRN_GRH_SIZE);
@@ -100,7 +100,7 @@ static enum srn_counter receive(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (!qkey_matches(qp, skb))
 		return SRN_CNT_RX_BAD_QKEY;
-	if (pkt->len > MAX_PAYLOAD)
+	if (pkt->len > SRN_MAX_PAYLOAD)
 		return SRN_CNT_RX_UD_LENGTH;
 	v = srn_rq_open(qp);
 	if (v == SRN_V_RNR)

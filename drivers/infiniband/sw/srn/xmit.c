@@ -13,6 +13,7 @@
 #include <net/udp.h>
 
 #include "device.h"
+#include "head.h"
 #include "icrc.h"
 #include "path.h"
 #include "payer.h"
@@ -32,16 +33,14 @@ static u8 set_pad(struct sk_buff *skb)
 /* Pad and ICRC behind payload in page fragments: a fragment of their own. */
 static void *trailer_frag(struct sk_buff *skb, unsigned int len)
 {
-	struct page *page;
 	void *p;
 
 	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
 		return NULL;
-	p = napi_alloc_frag(SMP_CACHE_BYTES);
+	p = srn_head_cut(SMP_CACHE_BYTES);
 	if (!p)
 		return NULL;
-	page = virt_to_head_page(p);
-	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page), len,
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, virt_to_page(p), offset_in_page(p), len,
 			SMP_CACHE_BYTES);
 	return p;
 }

@@ -44,6 +44,26 @@ static void srn_build_headroom_test(struct kunit *test)
 	}
 }
 
+/* A packet that waits somewhere keeps the page of its trailer: one page and no more. */
+static void srn_xmit_trailer_test(struct kunit *test)
+{
+	struct srn_path path = { .dev = fake_dev(test) };
+	const skb_frag_t *trailer;
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
+	KUNIT_EXPECT_TRUE(test, skb && srn_build_payload(skb, 1025));
+	KUNIT_EXPECT_TRUE(test, skb && srn_xmit_seal(&path, skb, 0));
+	local_bh_enable();
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_ASSERT_EQ(test, skb_shinfo(skb)->nr_frags, 2);
+	trailer = &skb_shinfo(skb)->frags[1];
+	KUNIT_EXPECT_EQ(test, skb_frag_size(trailer), 3 + 4);
+	KUNIT_EXPECT_EQ(test, compound_order(compound_head(skb_frag_page(trailer))), 0);
+	kfree_skb(skb);
+}
+
 struct route_row {
 	const char *desc;
 	bool gso, lwt;
@@ -191,6 +211,7 @@ static void srn_xmit_flow_test(struct kunit *test)
 static struct kunit_case srn_build_cases[] = {
 	KUNIT_CASE(srn_build_headroom_test),
 	KUNIT_CASE(srn_build_again_test),
+	KUNIT_CASE(srn_xmit_trailer_test),
 	KUNIT_CASE(srn_xmit_steer_test),
 	KUNIT_CASE(srn_xmit_flow_test),
 	KUNIT_CASE_PARAM(srn_train_fits_test, route_gen_params),

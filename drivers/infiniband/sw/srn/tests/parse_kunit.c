@@ -423,6 +423,11 @@ static const struct bad_row {
 	{ "CNP without its reserved bytes", { .opcode = 0x81 }, NULL, SRN_PARSE_LENGTH },
 	{ "CNP too short", { .opcode = 0x81, .room = 12 }, NULL, SRN_PARSE_LENGTH },
 	{ "CNP too long", { .opcode = 0x81, .room = 20 }, NULL, SRN_PARSE_LENGTH },
+	{ "more than twice the largest path MTU", { .opcode = 4, .room = 8196 },
+	  NULL, SRN_PARSE_LENGTH },
+	{ "the largest datagram", { true, .opcode = 0x64, .room = 65400 },
+	  NULL, SRN_PARSE_LENGTH },
+	{ "reserved opcode, too long", { .opcode = 0x15, .room = 9000 }, NULL, SRN_PARSE_LENGTH },
 	{ "CNP with pad", { .opcode = 0x81, .room = 16, .pad = 1 }, NULL, SRN_PARSE_LENGTH },
 
 	{ "pad 1 without payload", { .opcode = 4, .pad = 1 }, NULL, SRN_PARSE_PAD },

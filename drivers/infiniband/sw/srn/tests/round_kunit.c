@@ -347,12 +347,50 @@ static void srn_round_rxq_bounded_test(struct kunit *test)
 	srn_round_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 
-	/* Others have all of the device's: a little of its own is left to each QP. */
-	atomic_long_set(&qp->dev->rxq_bytes, SRN_DEV_RXQ_BYTES);
-	while (!srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL))
-		srn_round_rx(qp, new_big_packet(test));
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RXQ_OWN_BYTES / size);
+}
+
+struct scarce_row {
+	const char *desc;
+	int num_qps;
+	long others, left;	/* bytes that wait for others, and that may wait for this one */
+};
+
+static const struct scarce_row scarce_rows[] = {
+	{ "half", 17, SRN_DEV_RXQ_BYTES / 2, SRN_RXQ_SCARCE_BYTES },
+	{ "all, few QPs", 17, SRN_DEV_RXQ_BYTES, SRN_RXQ_OWN_MAX_BYTES },
+	{ "all, 1024 QPs", 1024, SRN_DEV_RXQ_BYTES, SRN_DEV_RXQ_BYTES / 1024 },
+	{ "all, 65536 QPs", 65536, SRN_DEV_RXQ_BYTES, SRN_RXQ_OWN_MIN_BYTES },
+	{ "all, and more", 17, 2L * SRN_DEV_RXQ_BYTES, SRN_RXQ_OWN_MAX_BYTES },
+};
+
+static void scarce_desc(const struct scarce_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(scarce, scarce_rows, scarce_desc);
+
+/* What others have waiting takes from a QP, but never all. */
+static void srn_round_rxq_scarce_test(struct kunit *test)
+{
+	const struct scarce_row *row = test->param_value;
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	struct sk_buff *skb = new_big_packet(test);
+	unsigned int size = skb->truesize;
+
+	srn_turn_own(&qp->turn);
+	atomic_set(&qp->dev->num_qps, row->num_qps);
+	atomic_long_set(&qp->dev->rxq_bytes, row->others);
+	do {
+		srn_round_rx(qp, skb);
+		skb = new_big_packet(test);
+	} while (!srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL) &&
+		 skb_queue_len(&qp->rxq) < 20000);
+	kfree_skb(skb);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), row->left / size);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_OVERFLOW), 0);
 	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&qp->dev->rxq_bytes), row->others);
 }
 
 static void on_comp(struct ib_cq *cq, void *called)
@@ -525,6 +563,7 @@ static void srn_round_hushed_is_watched_test(struct kunit *test)
 
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_rxq_bounded_test),
+	KUNIT_CASE_PARAM(srn_round_rxq_scarce_test, scarce_gen_params),
 	KUNIT_CASE(srn_round_post_calls_no_handler_test),
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
