@@ -8,6 +8,7 @@
 #include <linux/udp.h>
 
 #include "head.h"
+#include "limits.h"
 
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
@@ -110,3 +111,4 @@ void *srn_build_payload(struct sk_buff *skb, u32 len)
 	skb_add_rx_frag(skb, 0, page, 0, len, PAGE_SIZE);
 	return page_address(page);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_payload);

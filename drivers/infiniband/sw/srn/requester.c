@@ -397,9 +397,12 @@ void srn_requester_reset(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	srn_window_reset(&qp->window, qp->sq.una);
 	srn_retry_reset(qp);
+	/* Not the wait for room: answers before a NAK may be waiting, too. */
+	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
 	if (qp->state == IB_QPS_RESET)
 		tell(qp, true);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 
 void srn_requester_start(struct srn_qp *qp)
 {

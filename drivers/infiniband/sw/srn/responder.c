@@ -12,7 +12,10 @@
 #include "ack.h"
 #include "answer.h"
 #include "arrival.h"
+#include "clock.h"
+#include "device.h"
 #include "mem.h"
+#include "payer.h"
 #include "psn.h"
 #include "qp.h"
 #include "rq.h"
@@ -160,6 +163,16 @@ bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 	return true;
 }
 
+/* Returns false if answers wait for room, and an alarm is set to look again. */
+static bool has_room(struct srn_qp *qp)
+{
+	if (srn_payer_has_room(&qp->resp.payer))
+		return true;
+	if (!srn_clock_is_set(&qp->clock, SRN_ALARM_ROOM))
+		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->resp.payer));
+	return false;
+}
+
 static void send_answers(struct srn_qp *qp, int *budget)
 {
 	enum srn_verdict v;
@@ -185,8 +198,11 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 		srn_ack_abandon(qp);
 		return false;
 	}
-	if (resp->replay.open)
+	if (resp->replay.open) {
+		if (!has_room(qp))
+			return false;
 		send_answers(qp, budget);
+	}
 	if (resp->replay.open)
 		return true;
 	srn_ack_send(qp);
@@ -208,15 +224,30 @@ void srn_responder_reset(struct srn_qp *qp)
 	srn_rq_reset(qp);
 }
 
+static int open_payer(struct srn_responder *resp, struct net *net)
+{
+	int err = resp->payer.sock ? 0 : srn_payer_open(&resp->payer, net);
+
+	resp->train.payer = &resp->payer;
+	return err;
+}
+
 int srn_responder_alloc(struct srn_qp *qp, u32 num)
 {
+	struct srn_responder *resp = &qp->resp;
+	int err = num ? open_payer(resp, qp->dev->net) : 0;
+
 	/* rxe rounds up how many READs its own side may have open, and sends that many. */
 	if (num)
 		num = roundup_pow_of_two(num);
-	return num == qp->resp.replay.num ? 0 : srn_replay_resize(&qp->resp.replay, num);
+	if (!err && num != resp->replay.num)
+		err = srn_replay_resize(&resp->replay, num);
+	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_alloc);
 
 void srn_responder_free(struct srn_qp *qp)
 {
 	srn_replay_resize(&qp->resp.replay, 0);	/* to nothing: cannot fail */
+	srn_payer_close(&qp->resp.payer);
 }

@@ -10,6 +10,7 @@
 
 #include "ack.h"
 #include "arrival.h"
+#include "payer.h"
 #include "replay.h"
 #include "train.h"
 #include "verdict.h"
@@ -22,6 +23,7 @@ struct srn_responder {
 	struct srn_ack ack;
 	struct srn_replay replay;
 	struct srn_train train;		/* answers; empty between rounds */
+	struct srn_payer payer;		/* of answers; open where READs may be answered */
 	bool comm_est;			/* responder.c: the event was raised */
 };
 
@@ -30,8 +32,13 @@ void srn_responder_start(struct srn_qp *qp, u32 psn);
 
 /** srn_responder_reset() - as in RESET */
 void srn_responder_reset(struct srn_qp *qp);
-/** srn_responder_alloc() - replay slots for @num requests or more; may sleep; 0 or -ENOMEM */
+/**
+ * srn_responder_alloc() - replay slots for @num requests or more, and who pays for answers
+ *
+ * May sleep. Return: 0 or -ENOMEM, or what the payer's socket says.
+ */
 int srn_responder_alloc(struct srn_qp *qp, u32 num);
+/** srn_responder_free() - slots and payer; nothing is sent any more; may sleep */
 void srn_responder_free(struct srn_qp *qp);
 
 /** srn_responder_receives() - whether the QP takes requests in its state */
@@ -55,7 +62,9 @@ void srn_responder_fail(struct srn_qp *qp, enum srn_verdict v, u32 psn);
 /**
  * srn_responder_send() - answers: READ responses within @budget, then the ACK or NAK
  *
- * Called at the end of each round. Return: true if READ responses are left.
+ * Called at the end of each round. READ responses stop while SRN_UNSENT_BYTES of this QP's
+ * wait in the queues of this host: a peer may ask for a GiB at once. An alarm goes on.
+ * Return: true if READ responses are left that may leave now.
  */
 bool srn_responder_send(struct srn_qp *qp, int *budget);
 

@@ -25,7 +25,8 @@ void srn_retry_reset(struct srn_qp *qp)
 	retry->rewound = false;
 	retry->probing = false;
 	retry->refused = false;
-	srn_clock_clear_all(&qp->clock);
+	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
+	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);
 }
 
 /* The local ACK timeout that was asked for (9.7.6.1.3), ns; of code 0, which means none, too. */

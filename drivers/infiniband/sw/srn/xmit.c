@@ -135,6 +135,7 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_xmit_seal);
 
 void srn_xmit_steer(struct sk_buff *skb, u32 hash)
 {

@@ -238,6 +238,85 @@ static void srn_round_answer_holds_nothing_test(struct kunit *test)
 	migrate_enable();
 }
 
+#define ROUND_BYTES	(SRN_RUN_BUDGET * 2048)	/* more than a round of small packets has */
+
+/* A queue of this host that holds what it is given. */
+static struct sk_buff_head held;
+
+static int hold(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	__skb_queue_tail(&held, skb);
+	return 0;
+}
+
+static u32 held_bytes(void)
+{
+	const struct sk_buff *skb;
+	u32 bytes = 0;
+
+	skb_queue_walk(&held, skb)
+		bytes += skb->truesize;
+	return bytes;
+}
+
+static void stop_clock(void *qp)
+{
+	srn_clock_stop(&((struct srn_qp *)qp)->clock);
+}
+
+static void close_payer(void *qp)
+{
+	srn_payer_close(&((struct srn_qp *)qp)->resp.payer);
+}
+
+static void give_payer(struct kunit *test, struct srn_qp *qp)
+{
+	srn_clock_init(&qp->clock, &qp->turn);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, qp));
+	KUNIT_ASSERT_EQ(test, 0, srn_responder_alloc(qp, 1));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_payer, qp));
+}
+
+/* However much a peer asks for in one READ: what fills the queues of this host stops, and
+ * goes on by itself when they are empty.
+ */
+static void srn_round_answer_room_test(struct kunit *test)
+{
+	const u32 npsn = 40 * SRN_RUN_BUDGET;
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
+	u32 last = 0;
+	int i;
+
+	__skb_queue_head_init(&held);
+	give_payer(test, qp);
+	migrate_disable();
+	fake_route(test, &qp->path, hold);
+	local_bh_disable();
+	srn_round_rx(qp, new_read(test, 0, mem, npsn * MTU));
+	local_bh_enable();
+	for (i = 0; i < 1000 && qp->resp.replay.open; i++) {
+		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+		KUNIT_EXPECT_LT(test, held_bytes(), (u32)SRN_UNSENT_BYTES + ROUND_BYTES);
+		if (qp->resp.replay.slots[0].psn == last)
+			msleep(1);
+		last = qp->resp.replay.slots[0].psn;
+		local_bh_disable();
+		__skb_queue_purge(&held);
+		local_bh_enable();
+	}
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, npsn);
+	KUNIT_EXPECT_GT(test, i, 5);
+	migrate_enable();
+	__skb_queue_purge(&held);
+	/* A requester that ends leaves the answers their alarm. */
+	srn_turn_own(&qp->turn);
+	srn_clock_set(&qp->clock, SRN_ALARM_ROOM, NSEC_PER_SEC);
+	srn_requester_reset(qp);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ROOM));
+}
+
 /* READ, and behind it without a fence a SEND that invalidates what is read: both are at
  * hand before the first answer leaves.
  */
@@ -377,15 +456,15 @@ static void srn_round_rxq_scarce_test(struct kunit *test)
 	struct srn_qp *qp = &o->qp;
 	struct sk_buff *skb = new_big_packet(test);
 	unsigned int size = skb->truesize;
+	int i;
 
 	srn_turn_own(&qp->turn);
 	atomic_set(&qp->dev->num_qps, row->num_qps);
 	atomic_long_set(&qp->dev->rxq_bytes, row->others);
-	do {
+	for (i = 0; i < 20000 && !srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL); i++) {
 		srn_round_rx(qp, skb);
 		skb = new_big_packet(test);
-	} while (!srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL) &&
-		 skb_queue_len(&qp->rxq) < 20000);
+	}
 	kfree_skb(skb);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), row->left / size);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_OVERFLOW), 0);
@@ -575,6 +654,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
 	KUNIT_CASE(srn_round_long_read_goes_away_test),
 	KUNIT_CASE(srn_round_answer_holds_nothing_test),
+	KUNIT_CASE(srn_round_answer_room_test),
 	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	KUNIT_CASE(srn_round_peer_of_old_path_test),
 	{}
