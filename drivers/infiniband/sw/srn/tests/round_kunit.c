@@ -621,18 +621,13 @@ static void srn_round_doorbell_again_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 1);
 }
 
-static void stop_clock(void *clock)
-{
-	srn_clock_stop(clock);
-}
-
 /* A program that is told not to ring, while no worker comes: an alarm looks after it. */
 static void srn_round_hushed_is_watched_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_failed(test, 8, NULL);
 
 	srn_clock_init(&qp->clock, &qp->turn);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, &qp->clock));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, qp));
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	srn_requester_hush(qp);
 	KUNIT_EXPECT_FALSE(test, qp->page->status & SRN_QP_NEED_DB);
