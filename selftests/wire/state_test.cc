@@ -34,7 +34,7 @@ TEST_P(RcState, RequestsAreDroppedInResetInitAndError) {
     peer().Send(GoodWrite(0));
     peer().ExpectNothing();
     EXPECT_EQ(ep().Copy(kPlace, 8), Bytes(8, 0xee));
-    EXPECT_TRUE(!counters.Has("rcvd_bad_qp_state") || counters.Grew("rcvd_bad_qp_state"));
+    EXPECT_TRUE(counters.Counted("rcvd_bad_qp_state"));
   }
 }
 
@@ -56,8 +56,7 @@ TEST_P(RcState, CongestionNotificationCountsAsOneInReadyToReceive) {
   p.bth.ack_req = false;
   peer().Send(p);
   peer().ExpectNothing();
-  if (!counters.Has("rp_cnp_ignored")) GTEST_SKIP() << "device does not count CNPs";
-  EXPECT_TRUE(counters.Grew("rp_cnp_ignored"));
+  EXPECT_TRUE(counters.Counted("rp_cnp_ignored"));
   EXPECT_EQ(counters.Growth("rcvd_bad_qp_state"), 0u);
 }
 
