@@ -25,20 +25,8 @@ VethPair::~VethPair() {
   if (!a_.empty()) (void)Run({"ip", "link", "del", a_});
 }
 
-result::Status MoveToNetns(const std::string& dev, const std::string& netns) {
-  return Run({"ip", "link", "set", dev, "netns", netns});
-}
-
 result::Status SetUp(const std::string& dev, bool up) {
   return Run({"ip", "link", "set", dev, up ? "up" : "down"});
-}
-
-result::Status SetMtu(const std::string& dev, int mtu) {
-  return Run({"ip", "link", "set", dev, "mtu", std::to_string(mtu)});
-}
-
-result::Status SetMac(const std::string& dev, const MacAddress& mac) {
-  return Run({"ip", "link", "set", dev, "address", mac.ToString()});
 }
 
 result::Status AddAddress(const std::string& dev, const IpAddress& address, int prefix) {
@@ -46,10 +34,6 @@ result::Status AddAddress(const std::string& dev, const IpAddress& address, int 
       "ip", "address", "add", address.ToString() + "/" + std::to_string(prefix), "dev", dev};
   if (address.version() == IpVersion::kV6) argv.push_back("nodad");
   return Run(argv);
-}
-
-result::Status AddRoute(const std::string& prefix, const std::string& dev) {
-  return Run({"ip", "route", "add", prefix, "dev", dev});
 }
 
 result::Status AddNeighbour(const std::string& dev, const IpAddress& address,

@@ -32,13 +32,9 @@ class VethPair {
   std::string a_, b_;
 };
 
-result::Status MoveToNetns(const std::string& dev, const std::string& netns);
 result::Status SetUp(const std::string& dev, bool up);
-result::Status SetMtu(const std::string& dev, int mtu);
-result::Status SetMac(const std::string& dev, const MacAddress& mac);
 // Adds address/prefix; IPv6 without duplicate address detection.
 result::Status AddAddress(const std::string& dev, const IpAddress& address, int prefix);
-result::Status AddRoute(const std::string& prefix, const std::string& dev);
 // A permanent neighbour entry: nobody needs to answer ARP or ND.
 result::Status AddNeighbour(const std::string& dev, const IpAddress& address,
                             const MacAddress& mac);

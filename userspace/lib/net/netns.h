@@ -6,8 +6,6 @@
 
 #include <result/result.h>
 
-#include "fd.h"
-
 namespace net {
 
 // Owns a named network namespace: deletes it when it goes.
@@ -26,19 +24,6 @@ class Netns {
  private:
   explicit Netns(std::string name) : name_(std::move(name)) {}
   std::string name_;
-};
-
-// The calling thread is in the namespace as long as this object lives.
-class NetnsScope {
- public:
-  static result::Result<NetnsScope> Enter(const std::string& name);
-  NetnsScope(NetnsScope&&) noexcept = default;
-  NetnsScope& operator=(NetnsScope&&) = delete;
-  ~NetnsScope();
-
- private:
-  explicit NetnsScope(UniqueFd home) : home_(std::move(home)) {}
-  UniqueFd home_;
 };
 
 }  // namespace net

@@ -123,11 +123,4 @@ std::optional<PacketSocket::Frame> PacketSocket::Receive(std::chrono::microsecon
   return frame;
 }
 
-uint32_t PacketSocket::Dropped() {
-  tpacket_stats stats = {};
-  socklen_t size = sizeof(stats);
-  if (getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) != 0) return 0;
-  return stats.tp_drops;
-}
-
 }  // namespace net

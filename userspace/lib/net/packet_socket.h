@@ -31,8 +31,6 @@ class PacketSocket {
   result::Status Send(std::span<const uint8_t> frame);
   // The next frame, or nullopt when `timeout` has passed without one.
   std::optional<Frame> Receive(std::chrono::microseconds timeout);
-  // Frames that the kernel dropped because this socket's queue was full, since the last call.
-  uint32_t Dropped();
 
  private:
   explicit PacketSocket(UniqueFd fd) : fd_(std::move(fd)) {}

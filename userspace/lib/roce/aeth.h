@@ -16,7 +16,6 @@ inline constexpr uint8_t kNakSequence = 0x60;
 inline constexpr uint8_t kNakInvalidRequest = 0x61;
 inline constexpr uint8_t kNakRemoteAccess = 0x62;
 inline constexpr uint8_t kNakRemoteOperational = 0x63;
-inline constexpr uint8_t kNakInvalidRdRequest = 0x64;
 
 // An ACK that says nothing about credits.
 inline constexpr uint8_t kAckNoCredits = 0x1f;

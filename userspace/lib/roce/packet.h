@@ -19,7 +19,6 @@ using Bytes = std::vector<uint8_t>;
 
 inline constexpr uint16_t kUdpPort = 4791;
 inline constexpr uint16_t kDefaultPkey = 0xffff;
-inline constexpr uint32_t kMulticastQpn = 0xffffff;
 inline constexpr uint32_t kGsiQkey = 0x80010000;
 
 struct Bth {
