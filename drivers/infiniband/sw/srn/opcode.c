@@ -99,17 +99,3 @@ EXPORT_SYMBOL_IF_KUNIT(srn_opcodes);
 
 static_assert(HDR_LEN(SRN_HDR_ATOMIC) == SRN_MAX_HDR_LEN);
 static_assert((IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC) <= U8_MAX);
-
-#define NAME(op)	[IB_OPCODE_##op] = #op,
-
-/* Apart from the rows, which every packet touches. */
-static const char *const names[256] = {
-	SRN_OPCODE_NAMES(NAME)
-	[SRN_OPCODE_CNP] = "CNP",
-};
-
-const char *srn_opcode_name(u8 opcode)
-{
-	return names[opcode] ?: "?";
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_opcode_name);

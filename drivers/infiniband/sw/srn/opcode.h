@@ -148,12 +148,4 @@ static inline unsigned int srn_opcode_hdr_len(u8 opcode)
 	return srn_opcodes[opcode].hdr_len;
 }
 
-/**
- * srn_opcode_name() - name of an opcode for traces and messages
- * @opcode: any byte
- *
- * Return: a constant string; "?" for an opcode without a row.
- */
-const char *srn_opcode_name(u8 opcode);
-
 #endif
