@@ -35,7 +35,7 @@ void srn_clock_init(struct srn_clock *clock, struct srn_turn *turn);
 /** srn_clock_stop() - no alarm is set, and the timer does not run any more; may sleep */
 void srn_clock_stop(struct srn_clock *clock);
 
-/** srn_clock_set() - @alarm is due @ns from now, never earlier; any context */
+/** srn_clock_set() - @alarm is due @ns from now, never earlier; owner of the turn, any context */
 void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns);
 
 /** srn_clock_is_set() - whether @alarm is set and was not taken by srn_clock_expired() */

@@ -129,10 +129,13 @@ static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_
 	       check_icrc(skb);
 }
 
-/* A packet for no QP, or for one of another namespace, counts where it arrived. */
+/* A packet for no QP, or for one of another namespace, counts for the device with the
+ * address that it was sent to, or for the namespace's first: somebody should see it.
+ */
 static void refuse(struct srn_net *snet, struct srn_qp *qp, struct sk_buff *skb, int counter)
 {
 	struct srn_dev *dev = qp && !check_namespace(qp, snet) ? qp->dev :
+		srn_net_find_dev(snet, skb) ?:
 		list_first_or_null_rcu(&snet->devs, struct srn_dev, node);
 
 	if (dev) {

@@ -22,13 +22,13 @@ struct srn_net {
  * srn_net_get() - the namespace's sockets, opened for its first device
  *
  * May sleep. ERR_PTR(-EADDRINUSE) where something else, as rdma_rxe, holds the
- * port: the reason is in the kernel log and the netlink extended ack if possible.
+ * port: the reason is in the kernel log (netlink's extended ack does not come this far).
  */
 struct srn_net *srn_net_get(struct net *net);
 /** srn_net_put() - closes the sockets after the last device; may sleep */
 void srn_net_put(struct srn_net *snet);
 
-/** srn_net_add_dev() - counters of packets that reach no QP go by destination address */
+/** srn_net_add_dev() - its packets are looked for from here on */
 void srn_net_add_dev(struct srn_net *snet, struct srn_dev *dev);
 /** srn_net_del_dev() - after it returns no packet sees the device through @snet; may sleep */
 void srn_net_del_dev(struct srn_net *snet, struct srn_dev *dev);
