@@ -174,15 +174,17 @@ TEST_P(RcRetry, PostsLeaveWhileTheWindowIsOpen) {
 
 // What a NAK has sent again has the whole timeout to be answered.
 TEST_P(RcRetry, LateSequenceNakRestartsTheClock) {
-  Start({.timeout = 16, .retry_cnt = 0});
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-      LocalAckTimeout(ep().options().timeout));
+  // Two silences of more than half a timeout: what is left of the second is for slow machines.
+  Start({.timeout = 17, .retry_cnt = 0});
+  const auto silence = std::chrono::duration_cast<std::chrono::milliseconds>(
+                           LocalAckTimeout(ep().options().timeout)) *
+                       55 / 100;
   for (uint64_t id = 1; id <= 2; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
-  peer().ExpectNothing(timeout * 6 / 10);
+  peer().ExpectNothing(silence);
   peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
   for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
-  peer().ExpectNothing(timeout * 6 / 10);
+  peer().ExpectNothing(silence);
   peer().Send(Ack(DevPsn(1), 2));
   for (uint64_t id = 1; id <= 2; ++id) ExpectSent(id, IBV_WC_SEND);
 }
