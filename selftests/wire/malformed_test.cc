@@ -20,6 +20,16 @@ class Malformed : public WireTest {
   }
   net::Datagram GoodDatagram() { return peer().Seal(GoodWrite()); }
 
+  // The same from another address of the subnet.
+  net::Datagram StrangersDatagram() {
+    net::Datagram d = peer().Envelope();
+    d.src = *net::IpAddress::Parse(GetParam() == net::IpVersion::kV4 ? "10.79.0.3" : "fd79::3");
+    Packet p = GoodWrite();
+    p.bth.dqpn = ep().qpn();
+    roce::Encode(p, d);
+    return d;
+  }
+
   // Sends the datagram; expects no answer, no effect, a step of the counter,
   // and that the QP goes on.
   void ExpectDropped(const std::string& what, const net::Datagram& bad,
@@ -193,23 +203,14 @@ TEST_P(Malformed, WrongPkey) {
 
 TEST_P(Malformed, SourceAddressIsNotThePeers) {
   Start();
-  net::Datagram d = peer().Envelope();
-  d.src = *net::IpAddress::Parse(GetParam() == net::IpVersion::kV4 ? "10.79.0.3" : "fd79::3");
-  Packet p = GoodWrite();
-  p.bth.dqpn = ep().qpn();
-  roce::Encode(p, d);
-  ExpectDropped("another address of the subnet", d, "rcvd_bad_address");
+  ExpectDropped("another address of the subnet", StrangersDatagram(), "rcvd_bad_address");
 }
 
 // The ICRC is the last that is looked at: it costs a look at each byte, and is not spent on
 // who is no peer.
 TEST_P(Malformed, StrangersAreTurnedAwayBeforeTheIcrc) {
   Start();
-  net::Datagram d = peer().Envelope();
-  d.src = *net::IpAddress::Parse(GetParam() == net::IpVersion::kV4 ? "10.79.0.3" : "fd79::3");
-  Packet p = GoodWrite();
-  p.bth.dqpn = ep().qpn();
-  roce::Encode(p, d);
+  net::Datagram d = StrangersDatagram();
   d.payload.back() ^= 1;
   const Counters counters;
   ExpectDropped("another address, wrong ICRC", d, "rcvd_bad_address");

@@ -32,7 +32,7 @@ void srn_clock_stop(struct srn_clock *clock)
 {
 	hrtimer_cancel(&clock->timer);
 	clock->armed = 0;
-	srn_clock_clear_all(clock);
+	memset(clock->due, 0, sizeof(clock->due));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_stop);
 
@@ -52,11 +52,6 @@ void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns)
 		arm(clock, when);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_set);
-
-void srn_clock_clear_all(struct srn_clock *clock)
-{
-	memset(clock->due, 0, sizeof(clock->due));
-}
 
 unsigned int srn_clock_expired(struct srn_clock *clock)
 {

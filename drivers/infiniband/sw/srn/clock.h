@@ -50,9 +50,6 @@ static inline void srn_clock_clear(struct srn_clock *clock, enum srn_alarm alarm
 	clock->due[alarm] = 0;
 }
 
-/** srn_clock_clear_all() - nothing is waited for any more */
-void srn_clock_clear_all(struct srn_clock *clock);
-
 /**
  * srn_clock_expired() - in the turn after the timer fired: take what is due
  *

@@ -21,30 +21,28 @@ void srn_qp_set_state(struct srn_qp *qp, enum ib_qp_state state)
 	smp_mb();
 }
 
-void srn_qp_error(struct srn_qp *qp, enum srn_verdict v)
+static void fail(struct srn_qp *qp, enum ib_qp_state state, enum srn_verdict v)
 {
-	if (qp->state == IB_QPS_ERR)
-		return;
 	qp->last_error = v;
-	srn_qp_set_state(qp, IB_QPS_ERR);
+	srn_qp_set_state(qp, state);
 	srn_qp_allow_flush(qp);
 	/* This round, or the next, flushes. */
 	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
+}
+
+void srn_qp_error(struct srn_qp *qp, enum srn_verdict v)
+{
+	if (qp->state != IB_QPS_ERR)
+		fail(qp, IB_QPS_ERR, v);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_error);
 
 void srn_qp_sq_error(struct srn_qp *qp, enum srn_verdict v)
 {
-	if (qp->svc->reliable) {
+	if (qp->svc->reliable)
 		srn_qp_error(qp, v);
-		return;
-	}
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		return;
-	qp->last_error = v;
-	srn_qp_set_state(qp, IB_QPS_SQE);
-	srn_qp_allow_flush(qp);
-	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);
+	else if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE)
+		fail(qp, IB_QPS_SQE, v);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_sq_error);
 

@@ -454,8 +454,8 @@ static void run_listed(struct srn_turn_cpu *cpu, struct srn_turn *turn)
 		put_in(cpu, turn, kind_of(next));
 }
 
-/* Each turn in the lists gets one round; who is not done queues up again behind the
- * others of its kind. What does not fit into this poll's time, or @budget, is the first of the next.
+/* Each turn in the lists gets one round; who is not done queues up again behind the others of
+ * its kind. What does not fit into this poll's time, or @budget, is the first of the next.
  * Returning @budget makes the core poll us again.
  */
 static int turn_poll(struct napi_struct *napi, int budget)

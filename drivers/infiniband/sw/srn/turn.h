@@ -133,9 +133,9 @@ void srn_turn_send_away(struct srn_turn *turn);
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
  *
  * Sleeps until the owner has finished the round that is due, so that what it owes to a
- * peer has left. A turn that waits in a queue does not wait there any longer. One caller at a time (the object's mutex). May be followed by sleeping
- * functions; meanwhile all that the object is sent waits, so only who may harm the object
- * anyway is to call this.
+ * peer has left. A turn that waits in a queue does not wait there any longer. One caller at a
+ * time (the object's mutex). May be followed by sleeping functions; meanwhile all that the
+ * object is sent waits, so only who may harm the object anyway is to call this.
  */
 void srn_turn_own(struct srn_turn *turn);
 
