@@ -105,7 +105,7 @@ void *srn_build_payload(struct sk_buff *skb, u32 len)
 	static_assert(PAGE_SIZE >= SRN_MAX_PAYLOAD);
 	if (len <= LINEAR_MAX)
 		return skb_put(skb, len);
-	page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+	page = srn_head_page();
 	if (!page)
 		return NULL;
 	skb_add_rx_frag(skb, 0, page, 0, len, PAGE_SIZE);

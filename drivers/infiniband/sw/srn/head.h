@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory for the heads and the trailers of the packets that leave. */
+/* Memory for the packets that leave: heads, trailers, and pages of payload. */
 #ifndef SRN_HEAD_H
 #define SRN_HEAD_H
 
@@ -19,6 +19,15 @@ struct sk_buff *srn_head_alloc(u32 size);
  */
 void *srn_head_cut(u32 size);
 
+/**
+ * srn_head_page() - a page for payload, with a reference
+ *
+ * What is in it is to be overwritten. BH disabled. NULL without memory.
+ */
+struct page *srn_head_page(void);
+extern bool srn_head_again;	/* whether such pages are used again; KUnit sets it */
+
+int srn_head_init(void);
 /** srn_head_exit() - nobody allocates any more; packets on their way keep what they have */
 void srn_head_exit(void);
 

@@ -25,6 +25,9 @@ static int __init srn_init(void)
 	err = srn_icrc_init();
 	if (err)
 		return err;
+	err = srn_head_init();
+	if (err)
+		goto err_icrc;
 	srn_dev_init(&srn_dev_ops);
 	srn_qpn_init();
 	err = srn_turn_setup();
@@ -45,6 +48,8 @@ err_turn:
 	srn_turn_teardown();
 err_qpn:
 	srn_qpn_exit();
+	srn_head_exit();
+err_icrc:
 	srn_icrc_exit();
 	return err;
 }
