@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
+#include "cut.h"
 #include "device.h"
 #include "head.h"
 #include "icrc.h"
@@ -28,6 +29,7 @@ static int __init srn_init(void)
 	err = srn_head_init();
 	if (err)
 		goto err_icrc;
+	srn_cut_init();
 	srn_dev_init(&srn_dev_ops);
 	srn_qpn_init();
 	err = srn_turn_setup();

@@ -27,6 +27,12 @@ int srn_payer_open(struct srn_payer *payer, struct net *net);
 /** srn_payer_close() - what is charged is still counted, by the core; may sleep */
 void srn_payer_close(struct srn_payer *payer);
 
+/** srn_payer_pays() - whether packets are charged at all; @payer may be NULL */
+static inline bool srn_payer_pays(const struct srn_payer *payer)
+{
+	return payer && payer->sock;
+}
+
 /** srn_payer_charge() - a packet as it will be sent; its truesize must not change any more */
 void srn_payer_charge(struct srn_payer *payer, struct sk_buff *skb);
 

@@ -13,7 +13,9 @@
 #include <net/dst.h>
 
 #include "build.h"
+#include "cut.h"
 #include "path.h"
+#include "payer.h"
 #include "stats.h"
 #include "wire.h"
 #include "xmit.h"
@@ -43,6 +45,11 @@ static bool takes_trains(struct srn_path *path)
 	takes = srn_train_fits(dst);
 	dst_release(dst);
 	return takes;
+}
+
+static bool may_charge(const struct srn_train *train)
+{
+	return likely(srn_cut_is_paid) || !srn_payer_pays(train->payer);
 }
 
 static void append(struct srn_train *train, struct sk_buff *skb)
@@ -107,7 +114,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 
 	if (train->head && !has_room(train, len))
 		srn_train_leave(train, path);
-	if (!train->head && !(follows && takes_trains(path))) {
+	if (!train->head && !(follows && may_charge(train) && takes_trains(path))) {
 		srn_xmit(path, skb, train->payer);
 		return;
 	}
