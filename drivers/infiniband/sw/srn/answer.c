@@ -56,21 +56,33 @@ void srn_answer_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_atomic);
 
-/* An answer that could not be built is lost, as on a bad wire: the peer asks again. */
-static void transmit(struct srn_qp *qp, struct sk_buff *skb, u32 psn, bool follows)
+/* To those that leave when nothing is held any more. One that could not be built is lost, as on
+ * a bad wire: the peer asks again.
+ */
+static void collect(struct srn_qp *qp, struct sk_buff_head *built, struct sk_buff *skb, u32 psn)
 {
 	if (!skb) {
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;
 	}
-	srn_train_add(&qp->resp.train, &qp->path, skb, follows);
+	__skb_queue_tail(built, skb);
 	srn_ack_implied(qp, psn);
 }
 
-static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slot *slot,
-				  const struct srn_read_packet *pkt, struct srn_mem *mem)
+/* In trains, where the path takes them; the last one does not wait for the next answer. */
+static void transmit(struct srn_qp *qp, struct sk_buff_head *built)
 {
-	bool alone = pkt->last && !qp->resp.train.head;
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(built)))
+		srn_train_add(&qp->resp.train, &qp->path, skb, !skb_queue_empty(built));
+	srn_train_leave(&qp->resp.train, &qp->path);
+}
+
+static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				  const struct srn_read_packet *pkt, struct srn_mem *mem,
+				  bool alone)
+{
 	struct sk_buff *skb;
 	void *to;
 
@@ -102,40 +114,44 @@ static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *s
 	return v;
 }
 
-/* The key is proven for what is left of the answer, packet by packet: a region that goes
- * away in the middle ends the answer with a NAK (remote access error). Nothing is held
- * while a packet leaves: who takes the memory back must not wait for the stack below.
- */
-static enum srn_verdict prove_and_build(struct srn_qp *qp, const struct srn_replay_slot *slot,
-					const struct srn_read_packet *pkt, struct sk_buff **skb)
-{
-	struct srn_mem *mem;
-	enum srn_verdict v;
-
-	v = get_mem(qp, pkt->va, slot->range.rkey, pkt->left, &mem);
-	if (v)
-		return v;
-	*skb = build_read(qp, slot, pkt, mem);
-	put_mem(mem);
-	return SRN_OK;
-}
-
-static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+/* What this round's budget has of a READ's answer. Returns true if that was the end of it. */
+static bool build_part(struct srn_qp *qp, struct srn_replay_slot *slot, struct srn_mem *mem,
+		       struct sk_buff_head *built, int *budget)
 {
 	struct srn_read_packet pkt;
-	struct sk_buff *skb;
-	enum srn_verdict v;
+	bool alone;
 
 	do {
 		srn_replay_packet(slot, qp->mtu, &pkt);
-		v = prove_and_build(qp, slot, &pkt, &skb);
-		if (v)
-			return refuse_rest(qp, slot, v);
-		transmit(qp, skb, slot->psn, !pkt.last);
+		alone = pkt.last && skb_queue_empty(built);
+		collect(qp, built, build_read(qp, slot, &pkt, mem, alone), slot->psn);
 		srn_replay_advance(slot);
 		--*budget;
 	} while (!pkt.last && *budget > 0);
-	if (pkt.last)
+	return pkt.last;
+}
+
+/* The key is proven for what is left of the answer, once a round: a region that goes away in
+ * the middle ends the answer with a NAK (remote access error). Nothing is held when packets
+ * leave: who takes the memory back must not wait for the stack below.
+ */
+static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
+{
+	struct srn_read_packet pkt;
+	struct sk_buff_head built;
+	enum srn_verdict v;
+	struct srn_mem *mem;
+	bool end;
+
+	srn_replay_packet(slot, qp->mtu, &pkt);
+	v = get_mem(qp, pkt.va, slot->range.rkey, pkt.left, &mem);
+	if (v)
+		return refuse_rest(qp, slot, v);
+	__skb_queue_head_init(&built);
+	end = build_part(qp, slot, mem, &built, budget);
+	put_mem(mem);
+	transmit(qp, &built);
+	if (end)
 		srn_replay_done(&qp->resp.replay, slot);
 	return SRN_OK;
 }
@@ -148,8 +164,7 @@ static struct sk_buff *build_atomic(struct srn_qp *qp, const struct srn_replay_s
 
 	skb = srn_build(write ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
 				IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-			qp->resp.train.head ? 0 : SRN_BUILD_ALONE, qp->dest_qpn, slot->first_psn,
-			0);
+			SRN_BUILD_ALONE, qp->dest_qpn, slot->first_psn, 0);
 	if (!skb)
 		return NULL;
 	srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
@@ -160,9 +175,13 @@ static struct sk_buff *build_atomic(struct srn_qp *qp, const struct srn_replay_s
 
 static enum srn_verdict send_slot(struct srn_qp *qp, struct srn_replay_slot *slot, int *budget)
 {
+	struct sk_buff_head built;
+
 	if (slot->op == SRN_OP_READ_REQ)
 		return send_read(qp, slot, budget);
-	transmit(qp, build_atomic(qp, slot), slot->first_psn, false);
+	__skb_queue_head_init(&built);
+	collect(qp, &built, build_atomic(qp, slot), slot->first_psn);
+	transmit(qp, &built);
 	srn_replay_done(&qp->resp.replay, slot);
 	--*budget;
 	return SRN_OK;
@@ -181,6 +200,5 @@ enum srn_verdict srn_answer_send(struct srn_qp *qp, int *budget, u32 *psn)
 		v = send_slot(qp, slot, budget);
 		*psn = slot->psn;
 	}
-	srn_train_leave(&qp->resp.train, &qp->path);
 	return v;
 }

@@ -44,6 +44,12 @@ static inline bool srn_clock_is_set(const struct srn_clock *clock, enum srn_alar
 	return clock->due[alarm];
 }
 
+/** srn_clock_is_due() - whether srn_clock_expired() would take @alarm now */
+static inline bool srn_clock_is_due(const struct srn_clock *clock, enum srn_alarm alarm)
+{
+	return clock->due[alarm] && !ktime_before(ktime_get(), clock->due[alarm]);
+}
+
 /** srn_clock_clear() - @alarm is not waited for any more */
 static inline void srn_clock_clear(struct srn_clock *clock, enum srn_alarm alarm)
 {

@@ -9,6 +9,7 @@
 
 #include <linux/anon_inodes.h>
 #include <linux/bitops.h>
+#include <linux/bottom_half.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/refcount.h>
@@ -53,29 +54,57 @@ static bool count_call(struct srn_doorbell *db)
 	return dev;
 }
 
-/* False: not heard. */
-static bool ring(struct srn_doorbell *db, unsigned long index)
+static struct srn_qp_ref *get_ref(struct srn_doorbell *db, unsigned long index)
 {
 	struct srn_qp_ref *ref;
-	bool heard;
 
 	rcu_read_lock();
 	ref = xa_load(&db->links, index);
 	if (ref && !srn_qp_ref_get(ref))
 		ref = NULL;
 	rcu_read_unlock();
-	if (!ref)
-		return true;
-	heard = srn_round_doorbell(ref->qp);
-	srn_qp_ref_put(ref);
+	return ref;
+}
+
+/* With BH on, a thread of no priority might lose its CPU in here for long, and whoever needs
+ * the turn or the reference would wait for it.
+ */
+static enum srn_heard ring(struct srn_doorbell *db, unsigned long index,
+			   enum srn_heard (*how)(struct srn_qp *qp))
+{
+	enum srn_heard heard = SRN_HEARD;
+	struct srn_qp_ref *ref;
+
+	local_bh_disable();
+	ref = get_ref(db, index);
+	if (ref) {
+		heard = how(ref->qp);
+		srn_qp_ref_put(ref);
+	}
+	local_bh_enable();
 	return heard;
 }
 
-/* Without a reference in between: who destroys the QP holds its turn and waits for that. */
+/* Until nothing is left to be done in this thread's time. In between it holds neither turn nor
+ * reference: who destroys the QP waits for both. What who is killed does not do, a worker does.
+ */
 static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
-	while (!ring(db, index) && !fatal_signal_pending(current))
-		schedule_timeout_killable(1);
+	enum srn_heard heard = ring(db, index, srn_round_doorbell);
+
+	while (unlikely(heard != SRN_HEARD)) {
+		if (fatal_signal_pending(current)) {
+			ring(db, index, srn_round_give_away);
+			return;
+		}
+		if (heard == SRN_HEARD_PART) {
+			cond_resched();
+			heard = ring(db, index, srn_round_go_on);
+		} else {
+			schedule_timeout_killable(1);
+			heard = ring(db, index, srn_round_doorbell);
+		}
+	}
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -88,8 +117,12 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 		return -EINVAL;
 	if (!count_call(db))
 		return -EIO;
-	for (; bits; bits &= bits - 1)
+	while (bits) {
 		ring_until_heard(db, base + __ffs(bits));
+		bits &= bits - 1;
+		if (bits)
+			cond_resched();
+	}
 	return 0;
 }
 

@@ -118,7 +118,7 @@ static inline void srn_qp_allow_flush(struct srn_qp *qp)
  * srn_qp_error() - to the error state, from within the QP's turn
  * @v: why; kept for humans
  *
- * The flush of both queues follows in this turn.
+ * The flush of both queues follows, as the turn leaves it (see architecture.rst).
  */
 void srn_qp_error(struct srn_qp *qp, enum srn_verdict v);
 

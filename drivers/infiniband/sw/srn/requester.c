@@ -322,25 +322,33 @@ static void tell(struct srn_qp *qp, bool ring)
 	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
 }
 
+/* Looks after @ns whether there was progress. */
+static void watch(struct srn_qp *qp, u64 ns)
+{
+	qp->req.quiet_una = qp->window.una;
+	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, ns);
+}
+
 void srn_requester_hush(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
 	tell(qp, false);
 	/* Nobody else would fetch it from a worker who does not come. */
-	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, 2 * SRN_TURN_LATE_NS);
+	watch(qp, 2 * SRN_TURN_LATE_NS);
+	qp->req.away = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_hush);
 
 void srn_requester_alarm(struct srn_qp *qp, unsigned int due)
 {
-	if (!(due & BIT(SRN_ALARM_QUIET)))
-		return;
-	qp->req.quiet = true;
-	qp->req.quiet_una = qp->window.una;
+	if (due & BIT(SRN_ALARM_QUIET))
+		qp->req.quiet = true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_alarm);
 
 /* Whether answers will bring us back soon, so that what is posted meanwhile goes in one
- * burst. What is posted while something waits here could not go before the answers.
+ * burst. What is posted while something waits here could not go before the answers. The
+ * alarm is not set anew for each answer, so that silence is noticed after one to two QUIET_NS.
  */
 static bool answers_come(struct srn_qp *qp)
 {
@@ -353,7 +361,9 @@ static bool answers_come(struct srn_qp *qp)
 	req->quiet = req->quiet && req->quiet_una == qp->window.una;
 	if (req->quiet)
 		return false;
-	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, QUIET_NS);
+	if (req->away || !srn_clock_is_set(&qp->clock, SRN_ALARM_QUIET))
+		watch(qp, QUIET_NS);
+	req->away = false;
 	return true;
 }
 
@@ -375,11 +385,11 @@ bool srn_requester_idle(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	if (qp->who.kernel)
 		return false;
-	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
 	if (may_send && answers_come(qp)) {
 		tell(qp, false);
 		return false;
 	}
+	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
 	tell(qp, true);
 	/* Pairs with the provider's barrier between sq_tail and status. */
 	smp_mb();

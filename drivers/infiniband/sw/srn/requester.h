@@ -13,8 +13,9 @@ struct srn_qp;
 struct srn_requester {
 	struct srn_train train;
 	bool rings;		/* the program was told to ring for each post */
-	bool quiet;		/* answers take long: wants to be rung */
-	u32 quiet_una;		/* oldest PSN not acknowledged then */
+	bool away;		/* hushed until a worker comes */
+	bool quiet;		/* the alarm came; without an answer since it was set: rings */
+	u32 quiet_una;		/* oldest PSN not acknowledged when it was set */
 };
 
 /** srn_requester_reset() - after a flush or a discard: nothing is in flight, nothing waits */

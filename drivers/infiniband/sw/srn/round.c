@@ -82,6 +82,13 @@ static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter caus
 	kfree_skb(skb);
 }
 
+static bool is_answer(struct sk_buff *skb)
+{
+	const struct srn_opcode *info = srn_pkt_info(skb);
+
+	return !info->is_request && info->op != SRN_OP_NONE;
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -96,19 +103,19 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		consume_skb(skb);
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
-	} else if (srn_pkt_info(skb)->is_request || srn_pkt_info(skb)->op == SRN_OP_NONE) {
-		if (unlikely(!srn_responder_rx(qp, skb))) {
-			put_back(qp, skb);
-			return false;
-		}
-	} else {
+	} else if (is_answer(skb)) {
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
+	} else if (unlikely(!srn_responder_rx(qp, skb))) {
+		put_back(qp, skb);
+		return false;
 	}
 	return true;
 }
 
-/* Returns true if packets are left. */
+/* Returns true if packets are left; if budget is left too, the first one waits for answers to
+ * leave.
+ */
 static bool run_rx(struct srn_qp *qp, int *budget)
 {
 	struct sk_buff *skb;
@@ -116,15 +123,41 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 	while (!skb_queue_empty_lockless(&qp->rxq)) {
 		if (*budget <= 0)
 			return true;
+		/* It is still there: only the owner takes packets out. */
 		skb = skb_dequeue(&qp->rxq);
-		if (!skb)
-			break;
 		uncharge(qp, skb);
-		--*budget;
 		if (!rx_one(qp, skb))
 			return true;
+		--*budget;
 	}
 	return false;
+}
+
+/* An answer that is here is in time, also behind requests that are held or too many. */
+static void run_answers(struct srn_qp *qp)
+{
+	struct sk_buff_head all, rest;
+	int budget = SRN_RUN_BUDGET;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&all);
+	__skb_queue_head_init(&rest);
+	spin_lock_irq(&qp->rxq.lock);
+	skb_queue_splice_init(&qp->rxq, &all);
+	spin_unlock_irq(&qp->rxq.lock);
+	while (budget > 0 && (skb = __skb_dequeue(&all))) {
+		if (!is_answer(skb)) {
+			__skb_queue_tail(&rest, skb);
+			continue;
+		}
+		uncharge(qp, skb);
+		rx_one(qp, skb);
+		budget--;
+	}
+	skb_queue_splice_tail(&all, &rest);
+	spin_lock_irq(&qp->rxq.lock);
+	skb_queue_splice(&rest, &qp->rxq);
+	spin_unlock_irq(&qp->rxq.lock);
 }
 
 static bool is_error(const struct srn_qp *qp)
@@ -134,10 +167,15 @@ static bool is_error(const struct srn_qp *qp)
 	return state == IB_QPS_ERR || state == IB_QPS_SQE;
 }
 
-static void run_alarms(struct srn_qp *qp)
+/* @left: there are packets that were not looked at. */
+static void run_alarms(struct srn_qp *qp, bool left)
 {
-	unsigned int due = srn_clock_expired(&qp->clock);
+	unsigned int due;
 
+	/* Before the alarm is taken: an answer puts it off. */
+	if (left && srn_clock_is_due(&qp->clock, SRN_ALARM_ACK))
+		run_answers(qp);
+	due = srn_clock_expired(&qp->clock);
 	srn_retry_alarm(qp, due);
 	srn_requester_alarm(qp, due);
 }
@@ -199,16 +237,21 @@ static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */
 	if (bits & SRN_TURN_TIMER)
-		run_alarms(qp);
+		run_alarms(qp, more);
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
-	more |= run_tx(qp, sq);
+	if (run_tx(qp, sq))
+		more = true;
+	else if (unlikely(more) && rx)
+		/* Answers that wait for room have an alarm; else who waited for them can go. */
+		more = !qp->resp.replay.open;
 	if (is_error(qp))
 		flush = run_flush(qp);
 	if (sq && !more && !flush)
 		more = srn_requester_idle(qp);
-	if (more && qp->state != IB_QPS_ERR)
+	/* In error, too: a peer waits for the answers on the way to a NAK. */
+	if (more)
 		return SRN_LEFT_URGENT;
-	return more || flush ? SRN_LEFT_LATER : SRN_LEFT_NOTHING;
+	return flush ? SRN_LEFT_LATER : SRN_LEFT_NOTHING;
 }
 
 void srn_round_init(struct srn_qp *qp)
@@ -271,28 +314,49 @@ static bool streams(const struct srn_qp *qp)
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
 }
 
-/* What is posted to a QP in error is flushed in the time of who posts it. Who has the turn may
- * be about to leave it, with all flushed that he may.
- */
-static bool flush_here(struct srn_qp *qp)
+static enum srn_heard heard(bool left)
 {
-	if (!srn_turn_take(&qp->turn, SRN_TURN_SQ))
-		return false;
-	srn_qp_allow_flush(qp);
-	srn_turn_run_here(&qp->turn);
-	return true;
+	return left ? SRN_HEARD_PART : SRN_HEARD;
 }
 
-bool srn_round_doorbell(struct srn_qp *qp)
+/* What is posted to a QP in error is flushed in the time of who posts it. Who has the turn may
+ * be about to leave it, with all flushed that he may. A peer may keep the NAPI busy with it for
+ * long, so it is taken from there; a worker that has begun is waited for, at most as long as the
+ * answers take that the peer has asked for.
+ */
+static enum srn_heard flush_here(struct srn_qp *qp)
+{
+	if (!srn_turn_take_out(&qp->turn, SRN_TURN_SQ))
+		return SRN_HEARD_NOT;
+	srn_qp_allow_flush(qp);
+	return heard(srn_turn_run_here(&qp->turn));
+}
+
+enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 {
 	if (is_error(qp))
 		return flush_here(qp);
-	if (!streams(qp)) {
-		srn_turn_kick_here(&qp->turn, SRN_TURN_SQ);
-	} else if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
+	if (!streams(qp))
+		return heard(srn_turn_kick_here(&qp->turn, SRN_TURN_SQ));
+	if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_requester_hush(qp);
 		srn_turn_send_away(&qp->turn);
 	}
-	return true;
+	return SRN_HEARD;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_doorbell);
+
+enum srn_heard srn_round_go_on(struct srn_qp *qp)
+{
+	if (!srn_turn_take(&qp->turn, 0))
+		return is_error(qp) ? SRN_HEARD_NOT : SRN_HEARD;
+	return heard(srn_turn_run_here(&qp->turn));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_round_go_on);
+
+enum srn_heard srn_round_give_away(struct srn_qp *qp)
+{
+	srn_turn_give_away(&qp->turn);
+	return SRN_HEARD;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_round_give_away);

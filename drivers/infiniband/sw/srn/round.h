@@ -23,13 +23,25 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 /** srn_round_purge() - drop the packets that wait; owner of the turn */
 void srn_round_purge(struct srn_qp *qp);
 
+/* What a doorbell has led to. */
+enum srn_heard {
+	SRN_HEARD,		/* it is done, or somebody does it */
+	SRN_HEARD_PART,		/* there is more to flush in the time of who rings */
+	SRN_HEARD_NOT,		/* the QP is in error and another context is busy with it: again */
+};
+
 /**
  * srn_round_doorbell() - a program posted
  *
- * Process context, may sleep; the caller holds a reference.
+ * BH disabled until the caller has put its reference, so that it keeps its CPU.
  *
- * Return: false if the QP is in error and another context is busy with it: ring again.
+ * Return: SRN_HEARD_PART: let others run, then srn_round_go_on() or srn_round_give_away();
+ * SRN_HEARD_NOT: ring again after a tick.
  */
-bool srn_round_doorbell(struct srn_qp *qp);
+enum srn_heard srn_round_doorbell(struct srn_qp *qp);
+/** srn_round_go_on() - the next part; as srn_round_doorbell() */
+enum srn_heard srn_round_go_on(struct srn_qp *qp);
+/** srn_round_give_away() - a worker does the rest, if any; BH disabled; returns SRN_HEARD */
+enum srn_heard srn_round_give_away(struct srn_qp *qp);
 
 #endif

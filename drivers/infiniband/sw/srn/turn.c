@@ -21,10 +21,13 @@
  */
 #define ROUNDS_INLINE	4
 
-/* Rounds, at least, of what nobody waits for, in the time of who causes it: as many as flush
- * the longest queues.
+/* How often who runs a turn in his own time tries to put it down, while news keep coming. */
+#define TRIES_HERE	4
+
+/* Parts of what nobody waits for, at least, in the time of who gives a turn back: as many as
+ * flush the longest queues.
  */
-#define ROUNDS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET + ROUNDS_INLINE)
+#define PARTS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET + ROUNDS_INLINE)
 
 /* Rounds of a worker before it looks after other turns. */
 #define ROUNDS_AWAY	16
@@ -152,6 +155,24 @@ static bool give_up(struct srn_turn *turn)
 	return false;
 }
 
+/* With what nobody waits for left undone, and what was rung for meanwhile: who caused it comes
+ * back, or whoever is sooner does it. False: a packet, an alarm or a sleeper came.
+ */
+static bool put_down(struct srn_turn *turn)
+{
+	const int may_wait = SRN_TURN_MORE | SRN_TURN_FLUSH | SRN_TURN_SQ;
+	int bits = atomic_read(&turn->bits);
+
+	clear_owner(turn);
+	do {
+		if (bits & ~(SRN_TURN_OWNED | may_wait)) {
+			set_owner(turn);
+			return false;
+		}
+	} while (!atomic_try_cmpxchg(&turn->bits, &bits, bits & ~SRN_TURN_OWNED));
+	return true;
+}
+
 /* A sleeper waits, and the round that was due is done: its turn. */
 static bool grant(struct srn_turn *turn)
 {
@@ -250,6 +271,17 @@ bool srn_turn_take(struct srn_turn *turn, unsigned int bits)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_take);
 
+bool srn_turn_take_out(struct srn_turn *turn, unsigned int bits)
+{
+	if (srn_turn_take(turn, bits))
+		return true;
+	if (!unlist(turn))
+		return false;
+	set_owner(turn);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_take_out);
+
 void srn_turn_run(struct srn_turn *turn)
 {
 	pass_on(turn, run_rounds(turn));
@@ -258,37 +290,35 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_run);
 
 void srn_turn_kick(struct srn_turn *turn, unsigned int bits)
 {
-	if (!srn_turn_take(turn, bits))
-		return;
 	local_bh_disable();
-	srn_turn_run(turn);
+	if (srn_turn_take(turn, bits))
+		srn_turn_run(turn);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick);
 
-void srn_turn_run_here(struct srn_turn *turn)
+bool srn_turn_run_here(struct srn_turn *turn)
 {
-	int round = 0;
-	bool goes_on;
+	enum next next;
+	int try;
 
-	do {
-		enum next next;
-
-		local_bh_disable();
+	lockdep_assert_in_softirq();
+	for (try = 0; try < TRIES_HERE; try++) {
 		next = run_rounds(turn);
-		goes_on = next == LATER && ++round < ROUNDS_HERE;
-		if (!goes_on)
-			pass_on(turn, next);
-		local_bh_enable();
-		cond_resched();
-	} while (goes_on);
+		if (next != LATER)
+			break;
+		if (put_down(turn))
+			return true;
+	}
+	pass_on(turn, next);
+	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_run_here);
 
-void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits)
+bool srn_turn_kick_here(struct srn_turn *turn, unsigned int bits)
 {
-	if (srn_turn_take(turn, bits))
-		srn_turn_run_here(turn);
+	lockdep_assert_in_softirq();
+	return srn_turn_take(turn, bits) && srn_turn_run_here(turn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick_here);
 
@@ -341,13 +371,20 @@ void srn_turn_send_away(struct srn_turn *turn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_send_away);
 
+void srn_turn_give_away(struct srn_turn *turn)
+{
+	lockdep_assert_in_softirq();
+	if (srn_turn_take(turn, 0))
+		srn_turn_send_away(turn);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_give_away);
+
 /* A turn that waits in a queue has the round that is due at once, which grants. */
 static void fetch(struct srn_turn *turn)
 {
-	if (!unlist(turn) && !take_back(turn, atomic_read(&turn->bits)))
-		return;
 	local_bh_disable();
-	run_round(turn);
+	if (unlist(turn) || take_back(turn, atomic_read(&turn->bits)))
+		run_round(turn);
 	local_bh_enable();
 }
 
@@ -373,10 +410,34 @@ owned:
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_own);
 
+/* Others run behind each part, with the turn in nobody's hand if it returns true. */
+static bool run_part(struct srn_turn *turn, bool owned)
+{
+	bool left;
+
+	local_bh_disable();
+	left = owned ? srn_turn_run_here(turn) : srn_turn_kick_here(turn, 0);
+	local_bh_enable();
+	cond_resched();
+	return left;
+}
+
+/* Who posts beside us, and rings, must not keep us here; nor do we come back for what he took. */
 void srn_turn_disown(struct srn_turn *turn)
 {
-	if (!give_up(turn))
-		srn_turn_run_here(turn);
+	int parts = 1;
+	bool left;
+
+	if (give_up(turn))
+		return;
+	left = run_part(turn, true);
+	while (left && parts++ < PARTS_HERE)
+		left = run_part(turn, false);
+	if (!left)
+		return;
+	local_bh_disable();
+	srn_turn_give_away(turn);
+	local_bh_enable();
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_disown);
 

@@ -5,6 +5,8 @@
  * become the owner. The owner runs the engines until no bit is left; who came
  * second leaves at once, the owner sees the bit. After a few rounds the owner
  * hands the turn to the per-CPU NAPI, so that no context is held for long.
+ * What nobody waits for may be put down in between: then bits are set and nobody
+ * owns it.
  * The engines know nothing of this: they are alone by construction.
  */
 #ifndef SRN_TURN_H
@@ -23,7 +25,7 @@
 #define SRN_TURN_RX		BIT(3)	/* packets are queued */
 #define SRN_TURN_TIMER		BIT(4)
 #define SRN_TURN_FLUSH		BIT(5)	/* error state: flush what is posted */
-#define SRN_TURN_MORE		BIT(6)	/* the last round ran out of budget */
+#define SRN_TURN_MORE		BIT(6)	/* the last round left work; owned or not */
 #define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
 
 /* A turn that was sent away and not begun after this long has met busy CPUs only. */
@@ -33,7 +35,7 @@
 enum srn_left {
 	SRN_LEFT_NOTHING,
 	SRN_LEFT_URGENT,	/* the NAPI goes on */
-	SRN_LEFT_LATER,		/* nobody waits for it: a worker goes on, as the scheduler lets it */
+	SRN_LEFT_LATER,		/* nobody waits for it: who causes it goes on, or a worker */
 };
 
 struct srn_turn_cpu;
@@ -79,9 +81,10 @@ void srn_turn_kick(struct srn_turn *turn, unsigned int bits);
 /**
  * srn_turn_kick_here() - as srn_turn_kick(), and what nobody waits for is done here as well
  *
- * For who causes such work: its time is used up, not a worker's. Process context, may sleep.
+ * For who causes such work: its time is used up, not a worker's. BH disabled, so that it is
+ * not put to sleep with the turn in hand. Return: as srn_turn_run_here().
  */
-void srn_turn_kick_here(struct srn_turn *turn, unsigned int bits);
+bool srn_turn_kick_here(struct srn_turn *turn, unsigned int bits);
 
 /**
  * srn_turn_defer() - there is work; leave it to the NAPI of this CPU
@@ -100,20 +103,31 @@ bool srn_turn_may_go_away(const struct srn_turn *turn);
 /**
  * srn_turn_take() - as srn_turn_kick(), but a turn that nobody owns is owned by the caller
  *
- * Any context. Return: true if the caller is the owner now; srn_turn_run() or
- * srn_turn_send_away() follows.
+ * Any context; in process context BH are disabled first, so that the owner keeps its CPU.
+ *
+ * Return: true if the caller is the owner now; srn_turn_run(), srn_turn_run_here(),
+ * srn_turn_leave() or srn_turn_send_away() follows.
  */
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
+
+/**
+ * srn_turn_take_out() - as srn_turn_take(), and a turn that waits for the NAPI is taken from there
+ *
+ * For who can't wait until a turn that others keep busy is free. BH disabled. Return: as
+ * srn_turn_take().
+ */
+bool srn_turn_take_out(struct srn_turn *turn, unsigned int bits);
 
 /** srn_turn_run() - run an owned turn here; BH disabled */
 void srn_turn_run(struct srn_turn *turn);
 
 /**
- * srn_turn_run_here() - run an owned turn here, and what nobody waits for too
+ * srn_turn_run_here() - run an owned turn here, and a part of what nobody waits for too
  *
- * Process context, may sleep. Bounded: what is left after that is a worker's.
+ * BH disabled. Return: true if some of that is left and nobody owns the turn: the caller lets
+ * others run and kicks again, with no bit. False: done, or the NAPI or a worker goes on.
  */
-void srn_turn_run_here(struct srn_turn *turn);
+bool srn_turn_run_here(struct srn_turn *turn);
 
 /**
  * srn_turn_leave() - let the NAPI of this CPU run an owned turn, behind what the CPU receives now
@@ -130,6 +144,13 @@ void srn_turn_leave(struct srn_turn *turn);
 void srn_turn_send_away(struct srn_turn *turn);
 
 /**
+ * srn_turn_give_away() - a worker does what srn_turn_run_here() left, unless somebody does it
+ *
+ * BH disabled.
+ */
+void srn_turn_give_away(struct srn_turn *turn);
+
+/**
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
  *
  * Sleeps until the owner has finished the round that is due, so that what it owes to a
@@ -139,7 +160,11 @@ void srn_turn_send_away(struct srn_turn *turn);
  */
 void srn_turn_own(struct srn_turn *turn);
 
-/** srn_turn_disown() - give it back and run what came meanwhile, as srn_turn_run_here() */
+/**
+ * srn_turn_disown() - give it back and run what came meanwhile, and what nobody waits for too
+ *
+ * Process context, may sleep.
+ */
 void srn_turn_disown(struct srn_turn *turn);
 
 int srn_turn_setup(void);

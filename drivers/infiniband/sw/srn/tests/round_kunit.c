@@ -8,50 +8,14 @@
 #include "../requester.h"
 #include "../round.h"
 #include "../stats.h"
-#include "fake_route.h"
+#include "fake_round.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
-#include <linux/completion.h>
-#include <linux/delay.h>
-#include <linux/ip.h>
 #include <linux/kthread.h>
-#include <linux/udp.h>
 #include <rdma/ib_pack.h>
 
 #define PSN	0xabcdef
-
-/* 192.0.2.x (RFC 5737) */
-#define HERE	0xc0000201
-#define PEER	0xc0000202
-#define OTHER	0xc0000203
-
-struct owner {
-	struct srn_qp qp;
-	struct completion has_it;
-};
-
-/* Ready to receive. Its address is nobody's: answers are counted and end there. */
-static struct owner *new_owner(struct kunit *test)
-{
-	struct owner *o = kunit_kzalloc(test, sizeof(*o), GFP_KERNEL);
-	struct srn_qp *qp;
-
-	KUNIT_ASSERT_NOT_NULL(test, o);
-	init_completion(&o->has_it);
-	qp = &o->qp;
-	qp->dev = fake_dev(test);
-	qp->dev->net = &init_net;
-	qp->ibqp.qp_type = IB_QPT_RC;
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->who = (struct srn_who) { .dev = qp->dev, .kernel = true };
-	qp->state = IB_QPS_RTR;
-	qp->path.dev = qp->dev;
-	qp->path.v4.saddr = htonl(HERE);
-	qp->path.v4.daddr = htonl(PEER);
-	srn_round_init(qp);
-	return o;
-}
 
 static int own(void *arg)
 {
@@ -72,100 +36,6 @@ static bool wait_wanted(struct srn_qp *qp)
 	return i < 1000;
 }
 
-static void put_ip(struct sk_buff *skb)
-{
-	struct iphdr *ip;
-
-	skb_reset_network_header(skb);
-	ip = skb_put_zero(skb, sizeof(*ip));
-	ip->version = 4;
-	ip->saddr = htonl(PEER);
-	ip->daddr = htonl(HERE);
-	skb_pull(skb, sizeof(*ip));
-}
-
-/* A packet of the peer as the parser leaves it: headers of zeros, no payload. */
-static struct sk_buff *new_packet(struct kunit *test, u8 opcode, u32 psn)
-{
-	u32 hdr_len = srn_opcode_hdr_len(opcode);
-	struct sk_buff *skb = alloc_skb(256, GFP_ATOMIC);
-
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	put_ip(skb);
-	skb_put_zero(skb, sizeof(struct udphdr) + hdr_len);
-	*srn_pkt(skb) = (struct srn_pkt) {
-		.opcode = opcode, .hdr_len = hdr_len, .bth = sizeof(struct udphdr), .psn = psn,
-	};
-	return skb;
-}
-
-static struct sk_buff *new_read(struct kunit *test, u32 psn, const struct srn_mem *mem, u32 len)
-{
-	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_RDMA_READ_REQUEST, psn);
-	struct srn_reth *reth = (struct srn_reth *)srn_pkt_reth(skb);
-
-	reth->va = cpu_to_be64(mem->map.iova);
-	reth->rkey = cpu_to_be32(mem->key);
-	reth->len = cpu_to_be32(len);
-	return skb;
-}
-
-static struct sk_buff *new_send_inv(struct kunit *test, u32 psn, const struct srn_mem *mem)
-{
-	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn);
-	struct srn_ieth *ieth = srn_pkt_ext(skb);
-
-	ieth->rkey = cpu_to_be32(mem->key);
-	return skb;
-}
-
-static void free_slots(void *qp)
-{
-	srn_replay_resize(&((struct srn_qp *)qp)->resp.replay, 0);
-}
-
-#define MTU	256
-
-/* A region that the peer may read; it has room for one READ, and may invalidate it. */
-static struct srn_mem *give_memory(struct kunit *test, struct srn_qp *qp, u32 len)
-{
-	struct srn_mem *mem;
-
-	qp->ibqp.pd = fake_pd(test, qp->dev);
-	qp->who.pd = qp->ibqp.pd;
-	srn_mw_owner_init(&qp->windows, &qp->who);
-	qp->access = IB_ACCESS_REMOTE_READ;
-	qp->mtu = MTU;
-	KUNIT_ASSERT_EQ(test, 0, srn_replay_resize(&qp->resp.replay, 1));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_slots, qp));
-	mem = fake_mr(test, qp->dev, qp->ibqp.pd, 0x10000, len, 0, IB_ACCESS_REMOTE_READ);
-	mem->type = SRN_MEM_FRMR;
-	return mem;
-}
-
-static void give_cq(struct kunit *test, struct srn_qp *qp)
-{
-	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, cq);
-	spin_lock_init(&cq->lock);
-	cq->ibcq.device = &qp->dev->ibdev;
-	cq->entries = 4;
-	cq->page = fake_page(test);
-	cq->cqes = fake_page(test);
-	qp->rcq = cq;
-}
-
-/* Until the NAPI has run all that was left to it. */
-static bool wait_idle(struct srn_qp *qp)
-{
-	int i;
-
-	for (i = 0; i < 1000 && atomic_read(&qp->turn.bits); i++)
-		msleep(1);
-	return i < 1000;
-}
-
 /* Packets of one receive batch: a gap, and the network's copy of the packet behind it. */
 static void srn_round_one_nak_a_batch_test(struct kunit *test)
 {
@@ -179,168 +49,6 @@ static void srn_round_one_nak_a_batch_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_idle(&o->qp));
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_OUT_OF_SEQ), 3);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_NAK), 1);
-}
-
-/* A READ of many rounds is not answered in the time of who received it. */
-static void srn_round_long_read_goes_away_test(struct kunit *test)
-{
-	struct owner *o = new_owner(test);
-	struct srn_qp *qp = &o->qp;
-	u32 len = 300 * MTU;
-	struct srn_mem *mem = give_memory(test, qp, len);
-
-	local_bh_disable();
-	srn_round_rx(qp, new_read(test, 0, mem, len));
-	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_RUN_BUDGET);
-	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 1);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
-	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 0);
-	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, 300);
-}
-
-/* What the stack was given, and the references on what was read meanwhile. */
-static struct {
-	const struct srn_mem *mem;
-	unsigned int packets, refs;
-} left;
-
-static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
-{
-	left.packets += max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1);
-	left.refs = max(left.refs, refcount_read(&left.mem->refs));
-	kfree_skb(skb);
-	return 0;
-}
-
-/* Memory can be taken back while its bytes are on their way, alone and in trains. */
-static void srn_round_answer_holds_nothing_test(struct kunit *test)
-{
-	static const u32 npsns[] = { 1, 3, SRN_RUN_BUDGET };
-	struct owner *o = new_owner(test);
-	struct srn_qp *qp = &o->qp;
-	struct srn_mem *mem = give_memory(test, qp, SRN_RUN_BUDGET * MTU);
-	u32 psn = 0;
-	int i;
-
-	migrate_disable();
-	fake_route(test, &qp->path, leave);
-	for (i = 0; i < ARRAY_SIZE(npsns); i++) {
-		memset(&left, 0, sizeof(left));
-		left.mem = mem;
-		local_bh_disable();
-		srn_round_rx(qp, new_read(test, psn, mem, npsns[i] * MTU));
-		local_bh_enable();
-		KUNIT_EXPECT_EQ(test, left.packets, npsns[i]);
-		KUNIT_EXPECT_EQ(test, left.refs, 1);
-		psn += npsns[i];
-	}
-	migrate_enable();
-}
-
-#define ROUND_BYTES	(SRN_RUN_BUDGET * 2048)	/* more than a round of small packets has */
-
-/* A queue of this host that holds what it is given. */
-static struct sk_buff_head held;
-
-static int hold(struct net *net, struct sock *sk, struct sk_buff *skb)
-{
-	__skb_queue_tail(&held, skb);
-	return 0;
-}
-
-static u32 held_bytes(void)
-{
-	const struct sk_buff *skb;
-	u32 bytes = 0;
-
-	skb_queue_walk(&held, skb)
-		bytes += skb->truesize;
-	return bytes;
-}
-
-static void stop_clock(void *qp)
-{
-	srn_clock_stop(&((struct srn_qp *)qp)->clock);
-}
-
-static void close_payer(void *qp)
-{
-	srn_payer_close(&((struct srn_qp *)qp)->resp.payer);
-}
-
-static void give_payer(struct kunit *test, struct srn_qp *qp)
-{
-	srn_clock_init(&qp->clock, &qp->turn);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, qp));
-	KUNIT_ASSERT_EQ(test, 0, srn_responder_alloc(qp, 1));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_payer, qp));
-}
-
-/* However much a peer asks for in one READ: what fills the queues of this host stops, and
- * goes on by itself when they are empty.
- */
-static void srn_round_answer_room_test(struct kunit *test)
-{
-	const u32 npsn = 40 * SRN_RUN_BUDGET;
-	struct owner *o = new_owner(test);
-	struct srn_qp *qp = &o->qp;
-	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
-	u32 last = 0;
-	int i;
-
-	__skb_queue_head_init(&held);
-	give_payer(test, qp);
-	migrate_disable();
-	fake_route(test, &qp->path, hold);
-	local_bh_disable();
-	srn_round_rx(qp, new_read(test, 0, mem, npsn * MTU));
-	local_bh_enable();
-	for (i = 0; i < 1000 && qp->resp.replay.open; i++) {
-		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
-		KUNIT_EXPECT_LT(test, held_bytes(), (u32)SRN_UNSENT_BYTES + ROUND_BYTES);
-		if (qp->resp.replay.slots[0].psn == last)
-			msleep(1);
-		last = qp->resp.replay.slots[0].psn;
-		local_bh_disable();
-		__skb_queue_purge(&held);
-		local_bh_enable();
-	}
-	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, npsn);
-	KUNIT_EXPECT_GT(test, i, 5);
-	migrate_enable();
-	__skb_queue_purge(&held);
-	/* A requester that ends leaves the answers their alarm. */
-	srn_turn_own(&qp->turn);
-	srn_clock_set(&qp->clock, SRN_ALARM_ROOM, NSEC_PER_SEC);
-	srn_requester_reset(qp);
-	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ROOM));
-}
-
-/* READ, and behind it without a fence a SEND that invalidates what is read: both are at
- * hand before the first answer leaves.
- */
-static void srn_round_read_then_invalidate_test(struct kunit *test)
-{
-	struct owner *o = new_owner(test);
-	struct srn_qp *qp = &o->qp;
-	struct srn_mem *mem = give_memory(test, qp, 3 * MTU);
-
-	give_cq(test, qp);
-	qp->rq.open = true;
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
-	srn_round_rx(qp, new_read(test, 0, mem, 3 * MTU));
-	srn_round_rx(qp, new_send_inv(test, 3, mem));
-	srn_turn_run(&qp->turn);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK), 0);
-	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTR);
-	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, 3);
-	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 4);
-	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_FREE);
-	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 1);
 }
 
 /* As srn_round_rx() does it, with a program between its halves that saw the completion
@@ -581,6 +289,16 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	}
 }
 
+static enum srn_heard ring(struct srn_qp *qp, enum srn_heard (*how)(struct srn_qp *qp))
+{
+	enum srn_heard heard;
+
+	local_bh_disable();
+	heard = how(qp);
+	local_bh_enable();
+	return heard;
+}
+
 /* A program's tail that moves without end: as much is flushed as the queues held, and then
  * what the program does in its own time.
  */
@@ -601,9 +319,41 @@ static void srn_round_moving_tail_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	}
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 16);
-	KUNIT_EXPECT_TRUE(test, srn_round_doorbell(qp));
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD);
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 24);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits), 0);
+}
+
+/* What a doorbell has to flush comes in parts, and between them others run; or a worker does
+ * the rest for who does not come back.
+ */
+static void srn_round_doorbell_parts_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 4 * SRN_RUN_BUDGET, NULL);
+
+	qp->who.kernel = false;
+	qp->page->rq_tail = 3 * SRN_RUN_BUDGET;
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_PART);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_PART);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 2 * SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_give_away), SRN_HEARD);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_RUN_BUDGET);
+}
+
+/* Who comes for the rest and finds another one at it asks again: he may put it down, too. */
+static void srn_round_go_on_again_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 4 * SRN_RUN_BUDGET, NULL);
+
+	qp->who.kernel = false;
+	qp->page->rq_tail = 3 * SRN_RUN_BUDGET;
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_PART);
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, 0));
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_NOT);
+	srn_turn_disown(&qp->turn);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_RUN_BUDGET);
 }
 
 /* A doorbell in vain comes again: who has the turn may not flush what it announced. */
@@ -614,10 +364,10 @@ static void srn_round_doorbell_again_test(struct kunit *test)
 	qp->who.kernel = false;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
 	qp->page->rq_tail = 1;
-	KUNIT_EXPECT_FALSE(test, srn_round_doorbell(qp));
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_NOT);
 	srn_turn_disown(&qp->turn);
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 0);
-	KUNIT_EXPECT_TRUE(test, srn_round_doorbell(qp));
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD);
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 1);
 }
 
@@ -626,8 +376,7 @@ static void srn_round_hushed_is_watched_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_failed(test, 8, NULL);
 
-	srn_clock_init(&qp->clock, &qp->turn);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, qp));
+	give_clock(test, qp);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	srn_requester_hush(qp);
 	KUNIT_EXPECT_FALSE(test, qp->page->status & SRN_QP_NEED_DB);
@@ -642,15 +391,13 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
 	KUNIT_CASE(srn_round_moving_tail_test),
+	KUNIT_CASE(srn_round_doorbell_parts_test),
+	KUNIT_CASE(srn_round_go_on_again_test),
 	KUNIT_CASE(srn_round_doorbell_again_test),
 	KUNIT_CASE(srn_round_hushed_is_watched_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
-	KUNIT_CASE(srn_round_long_read_goes_away_test),
-	KUNIT_CASE(srn_round_answer_holds_nothing_test),
-	KUNIT_CASE(srn_round_answer_room_test),
-	KUNIT_CASE(srn_round_read_then_invalidate_test),
 	KUNIT_CASE(srn_round_peer_of_old_path_test),
 	{}
 };

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A QP that packets can be given to, without a netdev: what the tests of rounds share. */
+#ifndef SRN_TESTS_FAKE_ROUND_H
+#define SRN_TESTS_FAKE_ROUND_H
+
+#include "../cq.h"
+#include "../parse.h"
+#include "../qp.h"
+#include "../round.h"
+#include "fake.h"
+
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <net/net_namespace.h>
+
+/* 192.0.2.x (RFC 5737) */
+#define HERE	0xc0000201
+#define PEER	0xc0000202
+#define OTHER	0xc0000203
+
+/* A QP, and the thread that owns its turn where a test has one. */
+struct owner {
+	struct srn_qp qp;
+	struct completion has_it;
+};
+
+/* Ready to receive. Its address is nobody's: answers are counted and end there. */
+static inline struct owner *new_owner(struct kunit *test)
+{
+	struct owner *o = kunit_kzalloc(test, sizeof(*o), GFP_KERNEL);
+	struct srn_qp *qp;
+
+	KUNIT_ASSERT_NOT_NULL(test, o);
+	init_completion(&o->has_it);
+	qp = &o->qp;
+	qp->dev = fake_dev(test);
+	qp->dev->net = &init_net;
+	qp->ibqp.qp_type = IB_QPT_RC;
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->who = (struct srn_who) { .dev = qp->dev, .kernel = true };
+	qp->state = IB_QPS_RTR;
+	qp->path.dev = qp->dev;
+	qp->path.v4.saddr = htonl(HERE);
+	qp->path.v4.daddr = htonl(PEER);
+	srn_round_init(qp);
+	return o;
+}
+
+static inline void put_ip(struct sk_buff *skb)
+{
+	struct iphdr *ip;
+
+	skb_reset_network_header(skb);
+	ip = skb_put_zero(skb, sizeof(*ip));
+	ip->version = 4;
+	ip->saddr = htonl(PEER);
+	ip->daddr = htonl(HERE);
+	skb_pull(skb, sizeof(*ip));
+}
+
+/* A packet of the peer as the parser leaves it: headers of zeros, no payload. */
+static inline struct sk_buff *new_packet(struct kunit *test, u8 opcode, u32 psn)
+{
+	u32 hdr_len = srn_opcode_hdr_len(opcode);
+	struct sk_buff *skb = alloc_skb(256, GFP_ATOMIC);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	put_ip(skb);
+	skb_put_zero(skb, sizeof(struct udphdr) + hdr_len);
+	*srn_pkt(skb) = (struct srn_pkt) {
+		.opcode = opcode, .hdr_len = hdr_len, .bth = sizeof(struct udphdr), .psn = psn,
+	};
+	return skb;
+}
+
+static inline void give_cq(struct kunit *test, struct srn_qp *qp)
+{
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	spin_lock_init(&cq->lock);
+	cq->ibcq.device = &qp->dev->ibdev;
+	cq->entries = 4;
+	cq->page = fake_page(test);
+	cq->cqes = fake_page(test);
+	qp->rcq = cq;
+}
+
+/* Until the NAPI has run all that was left to it. */
+static inline bool wait_idle(struct srn_qp *qp)
+{
+	int i;
+
+	for (i = 0; i < 1000 && atomic_read(&qp->turn.bits); i++)
+		msleep(1);
+	return i < 1000;
+}
+
+static inline void stop_clock(void *qp)
+{
+	srn_clock_stop(&((struct srn_qp *)qp)->clock);
+}
+
+static inline void give_clock(struct kunit *test, struct srn_qp *qp)
+{
+	srn_clock_init(&qp->clock, &qp->turn);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_clock, qp));
+}
+
+#endif
