@@ -145,6 +145,7 @@ TEST_P(Atomic, WireIsAtomicTowardsTheCpu) {
   std::thread cpu([&] {
     for (; !stop; added_by_cpu++) word.fetch_add(1 << 20);
   });
+  while (word == 0) std::this_thread::yield();
   for (uint64_t id = 0; id < kAdds; id++) {
     Must(pair_.a.qp.Post(SendWr::FetchAdd(id, a_.mr.Slice(0, 8), b_.mr.At(0), 1)));
     EXPECT_EQ(Await(pair_.a.send_cq).status, IBV_WC_SUCCESS);

@@ -5,8 +5,8 @@
 // Environment:
 //   SRN_HOSTILE_SECONDS  of each load (default 1)
 //   SRN_HOSTILE_QPS      in error at a time (default 100)
-#include <rdma/ib_user_verbs.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,22 +16,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <functional>
-#include <stdexcept>
 #include <thread>
 
 #include "env.h"
 #include "hostile_ring.h"
+#include "load.h"
+#include "raw_command.h"
 
 namespace verbs_test {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::duration_cast;
-using std::chrono::microseconds;
-using std::chrono::milliseconds;
 
 int FromEnv(const char* name, int otherwise) {
   const char* value = std::getenv(name);
@@ -56,212 +51,6 @@ class Delay {
 
   std::string point_;
   bool works_ = false;
-};
-
-// Runs a function again and again until it is destroyed.
-class Loop {
- public:
-  explicit Loop(std::function<void()> body)
-      : thread_([this, body = std::move(body)] {
-          while (!stop_.load(std::memory_order_relaxed)) body();
-        }) {}
-  ~Loop() {
-    stop_ = true;
-    thread_.join();
-  }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
-
-// How late the first of all tasks runs on each CPU after its clock has fired: as long as
-// interrupts, softirqs or preemption were off.
-class Lateness {
- public:
-  Lateness() {
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    for (int cpu = 0; cpu < cpus; cpu++) threads_.emplace_back([this, cpu] { Watch(cpu); });
-  }
-  ~Lateness() { Stop(); }
-  microseconds Stop() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-    return microseconds(worst_.load());
-  }
-
- private:
-  void Watch(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);
-    const sched_param first = {.sched_priority = 99};
-    sched_setscheduler(0, SCHED_FIFO, &first);
-    while (!stop_) {
-      const Clock::time_point due = Clock::now() + milliseconds(1);
-      std::this_thread::sleep_until(due);
-      const long late = duration_cast<microseconds>(Clock::now() - due).count();
-      for (long worst = worst_; late > worst && !worst_.compare_exchange_weak(worst, late);) {
-      }
-    }
-  }
-
-  std::vector<std::thread> threads_;
-  std::atomic<bool> stop_ = false;
-  std::atomic<long> worst_ = 0;
-};
-
-// Work of a neighbour that has nothing to do with RDMA, in short rounds.
-class Victim {
- public:
-  Victim() : began_(Clock::now()), loop_([this] { Round(); }) {}
-  double Speed() const {
-    return rounds_ / std::chrono::duration<double, std::milli>(Clock::now() - began_).count();
-  }
-
- private:
-  void Round() {
-    for (int i = 0; i < 2000; i++) asm volatile("");
-    rounds_++;
-  }
-
-  std::atomic<uint64_t> rounds_ = 0;
-  Clock::time_point began_;
-  Loop loop_;
-};
-
-double SpeedAlone() {
-  Victim victim;
-  std::this_thread::sleep_for(milliseconds(300));
-  return victim.Speed();
-}
-
-// Room for the response to a raw command. The driver's part has a page of its own, which can't
-// be written if the command is to fail.
-class Answer {
- public:
-  explicit Answer(bool fails)
-      : pages_(
-            mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    if (fails) mprotect(driver<char>(), kPage, PROT_NONE);
-  }
-  ~Answer() { munmap(pages_, 2 * kPage); }
-
-  template <typename T>
-  T* driver() const {
-    return reinterpret_cast<T*>(static_cast<char*>(pages_) + kPage);
-  }
-  template <typename T>
-  T* core() const {
-    return driver<T>() - 1;
-  }
-
- private:
-  static constexpr size_t kPage = 4096;
-
-  void* pages_;
-};
-
-// As libibverbs writes it to the device; each byte of the driver's part of the request is the same.
-template <typename Command>
-int Write(const Context& ctx, uint32_t number, const Command& command, size_t driver_in, size_t out,
-          char driver_byte = 0) {
-  const size_t in = sizeof(ib_uverbs_cmd_hdr) + sizeof(command) + driver_in;
-  ib_uverbs_cmd_hdr hdr = {};
-  hdr.command = number;
-  hdr.in_words = in / 4;
-  hdr.out_words = out / 4;
-  std::vector<char> bytes(in, driver_byte);
-  std::memcpy(bytes.data(), &hdr, sizeof(hdr));
-  std::memcpy(bytes.data() + sizeof(hdr), &command, sizeof(command));
-  return write(ctx.get()->cmd_fd, bytes.data(), in) < 0 ? errno : 0;
-}
-
-class RawCreate {
- public:
-  RawCreate(const Context& ctx, const Pd& pd, const Cq& cq, bool fails)
-      : ctx_(ctx), pd_(pd), cq_(cq), answer_(fails) {}
-
-  int Call() const {
-    ib_uverbs_create_qp cmd = {};
-    cmd.response = reinterpret_cast<uint64_t>(answer_.core<ib_uverbs_create_qp_resp>());
-    cmd.pd_handle = pd_->handle;
-    cmd.send_cq_handle = cq_->handle;
-    cmd.recv_cq_handle = cq_->handle;
-    cmd.max_send_wr = 16;
-    cmd.max_recv_wr = 16;
-    cmd.max_send_sge = 1;
-    cmd.max_recv_sge = 1;
-    cmd.qp_type = IBV_QPT_RC;
-    return Write(ctx_, IB_USER_VERBS_CMD_CREATE_QP, cmd, sizeof(srn_create_qp_req),
-                 sizeof(ib_uverbs_create_qp_resp) + sizeof(srn_create_qp_resp));
-  }
-  int Destroy() const {
-    ib_uverbs_destroy_qp_resp answer = {};
-    ib_uverbs_destroy_qp cmd = {};
-    cmd.response = reinterpret_cast<uint64_t>(&answer);
-    cmd.qp_handle = answer_.core<ib_uverbs_create_qp_resp>()->qp_handle;
-    return Write(ctx_, IB_USER_VERBS_CMD_DESTROY_QP, cmd, 0, sizeof(answer));
-  }
-  // The new QP's queues, as soon as the program can know of them.
-  Mapping Queues() const {
-    auto* answer = answer_.driver<srn_create_qp_resp>();
-    const auto end = Clock::now() + Patience();
-    // The last word of the answer.
-    while (!__atomic_load_n(&answer->rq_stride, __ATOMIC_ACQUIRE) && Clock::now() < end)
-      std::this_thread::yield();
-    void* start = mmap(nullptr, answer->mmap_len, PROT_READ | PROT_WRITE, MAP_SHARED,
-                       ctx_.get()->cmd_fd, static_cast<off_t>(answer->mmap_offset));
-    if (start == MAP_FAILED) throw std::runtime_error("no queues to map");
-    return {reinterpret_cast<uint64_t>(start), answer->mmap_len};
-  }
-
- private:
-  const Context& ctx_;
-  const Pd& pd_;
-  const Cq& cq_;
-  Answer answer_;
-};
-
-// A resize whose response can't be written.
-int FailingResize(const Context& ctx, const Cq& cq, uint32_t entries) {
-  const Answer answer(/*fails=*/true);
-  ib_uverbs_resize_cq cmd = {};
-  cmd.response = reinterpret_cast<uint64_t>(answer.core<ib_uverbs_resize_cq_resp>());
-  cmd.cq_handle = cq->handle;
-  cmd.cqe = entries;
-  return Write(ctx, IB_USER_VERBS_CMD_RESIZE_CQ, cmd, 0,
-               sizeof(ib_uverbs_resize_cq_resp) + sizeof(srn_resize_cq_resp));
-}
-
-// An address handle for a program that knows more, or less, than this kernel.
-class RawCreateAh {
- public:
-  RawCreateAh(const Context& ctx, const Pd& pd, const ibv_ah_attr& attr) : ctx_(ctx) {
-    cmd_.response = reinterpret_cast<uint64_t>(answer_.core<ib_uverbs_create_ah_resp>());
-    cmd_.pd_handle = pd->handle;
-    std::memcpy(cmd_.attr.grh.dgid, attr.grh.dgid.raw, sizeof(cmd_.attr.grh.dgid));
-    cmd_.attr.grh.sgid_index = attr.grh.sgid_index;
-    cmd_.attr.is_global = attr.is_global;
-    cmd_.attr.port_num = attr.port_num;
-  }
-
-  int Call(size_t driver_in, char driver_byte, size_t driver_out) const {
-    return Write(ctx_, IB_USER_VERBS_CMD_CREATE_AH, cmd_, driver_in,
-                 sizeof(ib_uverbs_create_ah_resp) + driver_out, driver_byte);
-  }
-  int Destroy() const {
-    ib_uverbs_destroy_ah cmd = {};
-    cmd.ah_handle = answer_.core<ib_uverbs_create_ah_resp>()->ah_handle;
-    return Write(ctx_, IB_USER_VERBS_CMD_DESTROY_AH, cmd, 0, 0);
-  }
-
- private:
-  const Context& ctx_;
-  Answer answer_{/*fails=*/false};
-  ib_uverbs_create_ah cmd_ = {};
 };
 
 void RingAll() {
@@ -414,6 +203,126 @@ TEST_P(HostileVerbs, QpsInErrorWithMovingTailsHarmNobody) {
   EXPECT_EQ(status, 0);
   // What the kernel cleaned up behind the program is gone: destroying waited for nobody.
   Exchange();
+}
+
+// A thread of no priority rings for a QP in error whose tail moves, on CPUs that others keep busy:
+// it may lose its CPU for long, but not with the turn in hand that who modifies the QP waits for.
+TEST_P(HostileVerbs, RingerOfNoPriorityKeepsNobody) {
+  const Cq cq = Must(Cq::Create(a_.ctx, 64));
+  const std::vector<Mapping> before = MappedQueues();
+  Qp qp = ErrorQp(cq, 16384);
+  const std::vector<Mapping> queues = Added(before, MappedQueues());
+  ASSERT_EQ(queues.size(), 1u);
+  uint32_t* const tail = &queues[0].qp_page()->rq_tail;
+  microseconds worst{};
+  {
+    const Loop moves([&] {
+      __atomic_fetch_add(tail, 16384, __ATOMIC_RELEASE);
+      std::this_thread::sleep_for(milliseconds(1));
+    });
+    const Loop rings([] {
+      const sched_param none = {};
+      sched_setscheduler(0, SCHED_IDLE, &none);
+      RingAll();
+    });
+    const Hogs hogs;
+    for (int i = 0; i < 20; i++) {
+      std::this_thread::sleep_for(milliseconds(50));
+      const auto began = Clock::now();
+      Must(qp.ModifyState(IBV_QPS_RESET));
+      worst = std::max(worst, duration_cast<microseconds>(Clock::now() - began));
+      Must(ConnectTo(qp, a_.port, a_.port.gid, qp.num(), 0, 0, {}));
+      Must(qp.ModifyState(IBV_QPS_ERR));
+    }
+  }
+  std::printf("# a QP that is rung for without priority was owned after at most %.1f ms\n",
+              worst.count() / 1e3);
+  EXPECT_LT(worst, Patience(400));
+}
+
+// UC QPs with two messages of 256 MiB each to nobody: what they are asked for is never done.
+void StreamForEver(int count, int ready) noexcept {
+  Host host = Host::Open(DeviceA(), Ip::kV4, 8 << 20);
+  Cq cq = Must(Cq::Create(host.ctx, 64));
+  const std::vector<ibv_sge> all(32, host.mr.Slice(0, 8 << 20));
+  std::vector<Qp> qps;
+  for (int i = 0; i < count; i++) {
+    qps.push_back(Must(
+        Qp::Create(host.pd, cq, cq,
+                   {.type = IBV_QPT_UC, .max_send_wr = 2, .max_recv_wr = 1, .max_send_sge = 32})));
+    Must(ConnectTo(qps.back(), host.port, host.port.gid, 0xfffff0, 0, 0, {.mtu = IBV_MTU_1024}));
+  }
+  for (Qp& qp : qps)
+    for (int i = 0; i < 2; i++)
+      Must(qp.Post(SendWr::Write(0, all, Remote{0x1000, 1}).Unsignaled()));
+  (void)!write(ready, "", 1);
+  pause();
+}
+
+uint64_t PacketsSent() {
+  uint64_t packets = 0;
+  std::ifstream("/sys/class/infiniband/" + DeviceA() + "/ports/1/hw_counters/sent_pkts") >> packets;
+  return packets;
+}
+
+TEST_P(HostileVerbs, QpsThatNeverEndCanBeKilled) {
+  const int count = 64;
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    StreamForEver(count, ready[1]);
+    _exit(1);
+  }
+  ASSERT_GT(child, 0);
+  close(ready[1]);
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  const uint64_t before = PacketsSent();
+  for (const auto limit = Clock::now() + Patience(5000);
+       PacketsSent() == before && Clock::now() < limit;)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_GT(PacketsSent(), before);
+  const auto began = Clock::now();
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  const auto took = duration_cast<milliseconds>(Clock::now() - began);
+  std::printf("# %d QPs that never end were destroyed in %ld ms\n", count,
+              static_cast<long>(took.count()));
+  EXPECT_LT(took, Patience(15000));
+  Exchange();
+}
+
+// A program's tail that runs ahead of the flush: without a doorbell it gets what the queue held.
+TEST_P(HostileVerbs, FlushWithoutDoorbellsEnds) {
+  const int depth = 1024;
+  Cq cq = Must(Cq::Create(a_.ctx, 8 * depth));
+  const std::vector<Mapping> before = MappedQueues();
+  Qp qp = Must(Qp::Create(a_.pd, cq, cq, {.max_send_wr = depth, .max_recv_wr = depth}));
+  const std::vector<Mapping> queues = Added(before, MappedQueues());
+  ASSERT_EQ(queues.size(), 1u);
+  Must(ConnectTo(qp, a_.port, a_.port.gid, qp.num(), 0, 0, {}));
+  uint32_t* const tail = &queues[0].qp_page()->rq_tail;
+  {
+    const Loop moves([&] {
+      __atomic_fetch_add(tail, depth, __ATOMIC_RELEASE);
+      std::this_thread::yield();
+    });
+    while (!__atomic_load_n(tail, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+    Must(qp.ModifyState(IBV_QPS_ERR));
+    int flushed = 0;
+    for (const auto end = Clock::now() + LoadTime(); Clock::now() < end;)
+      if (cq.Poll()) flushed++;
+    std::printf("# %d WQEs were flushed without a doorbell\n", flushed);
+    EXPECT_GE(flushed, depth);
+    // Both queues, whichever of them moved, and the round in which the program was told to ring.
+    const int round = 64;  // SRN_RUN_BUDGET
+    EXPECT_LE(flushed, 2 * depth + round);
+    RingAll();
+    EXPECT_TRUE(cq.Poll());
+  }
 }
 
 TEST_P(HostileVerbs, ResizeUnderFullLoadLosesNothing) {

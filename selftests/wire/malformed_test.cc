@@ -21,13 +21,20 @@ class Malformed : public WireTest {
   net::Datagram GoodDatagram() { return peer().Seal(GoodWrite()); }
 
   // The same from another address of the subnet.
-  net::Datagram StrangersDatagram() {
+  net::Datagram StrangersDatagram() { return FromStranger(GoodWrite()); }
+  net::Datagram FromStranger(Packet p) {
     net::Datagram d = peer().Envelope();
     d.src = *net::IpAddress::Parse(GetParam() == net::IpVersion::kV4 ? "10.79.0.3" : "fd79::3");
-    Packet p = GoodWrite();
     p.bth.dqpn = ep().qpn();
     roce::Encode(p, d);
     return d;
+  }
+  static Packet CongestionNotification() {
+    Packet p = Request(Operation::kSendOnly, 0, Bytes(16, 0));
+    p.bth.opcode = roce::kOpcodeCnp;
+    p.bth.becn = true;
+    p.bth.ack_req = false;
+    return p;
   }
 
   // Sends the datagram; expects no answer, no effect, a step of the counter,
@@ -286,11 +293,14 @@ TEST_P(Malformed, PayloadWhereTheOpcodeHasNone) {
 
 TEST_P(Malformed, CongestionNotificationIsTakenInSilence) {
   Start();
-  Packet p = Request(Operation::kSendOnly, 0, Bytes(16, 0));
-  p.bth.opcode = roce::kOpcodeCnp;
-  p.bth.becn = true;
-  p.bth.ack_req = false;
-  ExpectDropped("CNP", peer().Seal(p), "rp_cnp_ignored");
+  ExpectDropped("CNP", peer().Seal(CongestionNotification()), "rp_cnp_ignored");
+}
+
+TEST_P(Malformed, CongestionNotificationOfAStrangerIsNone) {
+  Start();
+  const Counters counters;
+  ExpectDropped("a stranger's CNP", FromStranger(CongestionNotification()), "rcvd_bad_address");
+  EXPECT_EQ(counters.Growth("rp_cnp_ignored"), 0u);
 }
 
 }  // namespace
