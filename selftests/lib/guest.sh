@@ -214,14 +214,17 @@ hw_counter() {
 rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
 
 # Back to what the VM was at the beginning, whatever a suite left: programs of its SESSION,
-# qdiscs, MTU, links, namespaces, modules. clean_up SESSION says what does not go and fails: who
+# qdiscs, MTU, offloads, links, namespaces, modules. clean_up SESSION says what does not go and fails: who
 # holds a link or the module now holds it for ever.
 clean_up() {
 	local rc=0 name
 
 	pkill -KILL -s "$1"
 	tc qdisc del dev eth0 root 2>/dev/null
-	[ ! -e /sys/class/net/eth0 ] || ip link set eth0 mtu "$MTU"
+	[ ! -e /sys/class/net/eth0 ] || {
+		ip link set eth0 mtu "$MTU"
+		ethtool -K eth0 gso on tso on
+	} >/dev/null 2>&1
 	for name in $(rdma_devices); do
 		stays "link $name" timeout 60 rdma link del "$name" || rc=1
 	done
