@@ -214,8 +214,8 @@ hw_counter() {
 rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
 
 # Back to what the VM was at the beginning, whatever a suite left: programs of its SESSION,
-# qdiscs, MTU, offloads, links, namespaces, modules. clean_up SESSION says what does not go and fails: who
-# holds a link or the module now holds it for ever.
+# qdiscs, MTU, offloads, links, tunnels (t0, vx0), namespaces, modules. clean_up SESSION says what does not
+# go and fails: who holds a link or the module now holds it for ever.
 clean_up() {
 	local rc=0 name
 
@@ -227,6 +227,9 @@ clean_up() {
 	} >/dev/null 2>&1
 	for name in $(rdma_devices); do
 		stays "link $name" timeout 60 rdma link del "$name" || rc=1
+	done
+	for name in t0 vx0; do
+		ip link del $name 2>/dev/null
 	done
 	for name in $(ip netns list | cut -d' ' -f1); do
 		stays "namespace $name" ip netns del "$name" || rc=1

@@ -35,16 +35,31 @@ bool srn_train_fits(const struct dst_entry *dst)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_train_fits);
 
-static bool takes_trains(struct srn_path *path)
+/* A tunnel's checksum over all behind it is wrong on each packet of a train, where the netdev
+ * below the tunnel leaves checksums to the stack. So a train says that it is inside of a tunnel
+ * already: veth, bridges and the like take that, no tunnel's netdev does, and the stack cuts it
+ * in front of those. Neither does lo, behind which there are none.
+ */
+unsigned int srn_train_gso_type(const struct dst_entry *dst)
+{
+	unsigned int type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+
+	return dst->dev->flags & IFF_LOOPBACK ? type : type | SKB_GSO_IPXIP4;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_train_gso_type);
+
+/* 0: the route takes no trains. */
+static unsigned int gso_type(struct srn_path *path)
 {
 	struct dst_entry *dst = srn_path_dst(path);
-	bool takes;
+	unsigned int type = 0;
 
 	if (!dst)
-		return false;
-	takes = srn_train_fits(dst);
+		return 0;
+	if (srn_train_fits(dst))
+		type = srn_train_gso_type(dst);
 	dst_release(dst);
-	return takes;
+	return type;
 }
 
 static bool may_charge(const struct srn_train *train)
@@ -76,7 +91,7 @@ static void couple(struct srn_train *train, const struct srn_path *path)
 	struct skb_shared_info *info = skb_shinfo(train->head);
 	struct sk_buff *head = train->head;
 
-	info->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+	info->gso_type = train->gso_type;
 	info->gso_size = train->len;
 	info->gso_segs = train->num;
 	info->flags |= SKBFL_SHARED_FRAG;
@@ -111,12 +126,17 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 		   bool follows)
 {
 	u32 len = ALIGN(skb->len, 4) + SRN_ICRC_SIZE;
+	unsigned int type = 0;
 
 	if (train->head && !has_room(train, len))
 		srn_train_leave(train, path);
-	if (!train->head && !(follows && may_charge(train) && takes_trains(path))) {
-		srn_xmit(path, skb, train->payer);
-		return;
+	if (!train->head) {
+		if (follows && may_charge(train))
+			type = gso_type(path);
+		if (!type) {
+			srn_xmit(path, skb, train->payer);
+			return;
+		}
 	}
 	if (!srn_xmit_seal(path, skb, train->head ? train->num : 0)) {
 		kfree_skb(skb);
@@ -129,7 +149,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	} else {
 		*train = (struct srn_train){
 			.head = skb, .len = len, .num = 1, .bytes = len,
-			.payer = train->payer,
+			.gso_type = type, .payer = train->payer,
 		};
 	}
 	if (!follows || len < train->len)

@@ -20,6 +20,7 @@ struct srn_train {
 	u32 len;		/* of each packet from BTH to ICRC; the last may have less */
 	u32 num;
 	u32 bytes;
+	unsigned int gso_type;	/* as the route wants it */
 	struct srn_payer *payer;	/* set once; NULL: nobody is charged */
 };
 
@@ -35,6 +36,9 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 
 /** srn_train_fits() - whether the stack may cut trains on this route, as far as it tells */
 bool srn_train_fits(const struct dst_entry *dst);
+
+/** srn_train_gso_type() - what a train is to the stack on this route: SKB_GSO_* */
+unsigned int srn_train_gso_type(const struct dst_entry *dst);
 
 /** srn_train_leave() - send what waits, at the end of a round; BH disabled */
 void srn_train_leave(struct srn_train *train, struct srn_path *path);

@@ -98,6 +98,22 @@ static void srn_train_fits_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_train_fits(&dst), row->fits);
 }
 
+/* Tunnels' netdevs take segments of software, but none that are in a tunnel already. */
+static void srn_train_gso_type_test(struct kunit *test)
+{
+	const netdev_features_t tunnel = NETIF_F_GSO_SOFTWARE;
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct dst_entry dst = { .dev = dev };
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_EXPECT_FALSE(test, net_gso_ok(tunnel, srn_train_gso_type(&dst)));
+	KUNIT_EXPECT_TRUE(test, net_gso_ok(tunnel | NETIF_F_GSO_ENCAP_ALL,
+					   srn_train_gso_type(&dst)));
+	/* As lo has them. */
+	dev->flags = IFF_LOOPBACK;
+	KUNIT_EXPECT_TRUE(test, net_gso_ok(NETIF_F_GSO_SOFTWARE, srn_train_gso_type(&dst)));
+}
+
 /* What is sent again is copied: the program may be writing it. */
 static void srn_build_again_test(struct kunit *test)
 {
@@ -215,6 +231,7 @@ static struct kunit_case srn_build_cases[] = {
 	KUNIT_CASE(srn_xmit_steer_test),
 	KUNIT_CASE(srn_xmit_flow_test),
 	KUNIT_CASE_PARAM(srn_train_fits_test, route_gen_params),
+	KUNIT_CASE(srn_train_gso_type_test),
 	{}
 };
 
