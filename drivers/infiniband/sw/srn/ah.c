@@ -2,6 +2,8 @@
 /* Address handles: the table of address vectors, and the verbs on it. */
 #include "ah.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
 #include <rdma/srn-abi.h>
@@ -79,7 +81,7 @@ static struct srn_av *create_av(struct ib_ah *ah, const struct rdma_ah_attr *att
 	return av;
 }
 
-static int number_av(struct srn_dev *dev, struct srn_av *av, bool user, gfp_t gfp)
+int srn_av_number(struct srn_dev *dev, struct srn_av *av, bool user, gfp_t gfp)
 {
 	u32 max = user ? SRN_MAX_AH : SRN_AH_INDICES;
 	unsigned long flags;
@@ -96,6 +98,7 @@ static int number_av(struct srn_dev *dev, struct srn_av *av, bool user, gfp_t gf
 		return err == -EBUSY ? -ENOMEM : err;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_av_number);
 
 static void remove_av(struct srn_dev *dev, struct srn_av *av)
 {
@@ -129,7 +132,7 @@ int srn_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	av = create_av(ibah, init->ah_attr, gfp);
 	if (IS_ERR(av))
 		return PTR_ERR(av);
-	err = number_av(dev, av, udata, gfp);
+	err = srn_av_number(dev, av, udata, gfp);
 	if (err) {
 		srn_av_put(av);
 		return err;

@@ -10,6 +10,7 @@
 
 #include "path.h"
 
+struct srn_dev;
 struct srn_who;
 
 struct srn_av {
@@ -36,6 +37,13 @@ struct srn_av *srn_av_get(const struct srn_who *who, u32 index);
 /** srn_av_hold() - by the handle of a kernel user's WR */
 struct srn_av *srn_av_hold(struct ib_ah *ah);
 void srn_av_put(struct srn_av *av);
+/**
+ * srn_av_number() - gives @av the number that WQEs name it by
+ * @user: for a program, whose numbers end before the kernel's
+ *
+ * Any context that @gfp allows. Return: 0 or -ENOMEM: there is none left, or no memory.
+ */
+int srn_av_number(struct srn_dev *dev, struct srn_av *av, bool user, gfp_t gfp);
 
 /* ib_device_ops */
 int srn_create_ah(struct ib_ah *ah, struct rdma_ah_init_attr *init, struct ib_udata *udata);

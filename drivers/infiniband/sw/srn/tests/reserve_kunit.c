@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What programs leave to the kernel's own users, however many objects they make. */
+#include "../ah.h"
 #include "../cq.h"
 #include "../limits.h"
 #include "../qp.h"
@@ -115,7 +116,37 @@ static void srn_reserve_objects_test(struct kunit *test)
 	atomic_set(count, 0);
 }
 
+static void free_numbers(void *avs)
+{
+	xa_destroy(avs);
+}
+
+static void take_numbers(struct kunit *test, struct srn_dev *dev, u32 from, u32 to)
+{
+	u32 i;
+
+	for (i = from; i <= to; i++)
+		KUNIT_ASSERT_EQ(test, xa_insert(&dev->avs, i, dev, GFP_KERNEL), 0);
+}
+
+/* Address handles have numbers, not a count. */
+static void srn_reserve_address_handles_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_av av;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, &dev->avs), 0);
+	take_numbers(test, dev, 1, SRN_MAX_AH);
+	KUNIT_EXPECT_EQ(test, srn_av_number(dev, &av, true, GFP_KERNEL), -ENOMEM);
+	KUNIT_ASSERT_EQ(test, srn_av_number(dev, &av, false, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, av.index, SRN_MAX_AH + 1);
+	/* Of those there is an end, too. */
+	take_numbers(test, dev, av.index + 1, SRN_AH_INDICES);
+	KUNIT_EXPECT_EQ(test, srn_av_number(dev, &av, false, GFP_KERNEL), -ENOMEM);
+}
+
 static struct kunit_case srn_reserve_cases[] = {
+	KUNIT_CASE(srn_reserve_address_handles_test),
 	KUNIT_CASE_PARAM(srn_reserve_objects_test, object_gen_params),
 	{}
 };

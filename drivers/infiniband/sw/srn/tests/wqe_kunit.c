@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a program may and may not put into a ring. */
+/* What a program may and may not put into a ring, and a kernel user into a WR. */
 #include "../ah.h"
 #include "../service.h"
 #include "../wqe.h"
@@ -376,6 +376,28 @@ static void srn_wqe_from_send_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_wqe_from_wr(&wr, &c->lim, c->wqe), -EINVAL);
 }
 
+static void srn_wqe_from_ud_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_ah ah = { .av = c->av };
+	struct ib_ud_wr wr = {
+		.wr = { .opcode = IB_WR_SEND }, .ah = &ah.ibah,
+		.remote_qpn = 0xff000005, .remote_qkey = 6,	/* 24 bits are a QPN */
+	};
+
+	c->who.kernel = true;
+	c->lim.svc = srn_service_of(IB_QPT_UD);
+	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
+	KUNIT_EXPECT_PTR_EQ(test, c->wqe->ud.av, c->av);
+	KUNIT_EXPECT_EQ(test, c->wqe->ud.qpn, 5);
+	KUNIT_EXPECT_EQ(test, c->wqe->ud.qkey, 6);
+	KUNIT_EXPECT_EQ(test, refcount_read(&c->av->refs), 2);
+	srn_wqe_release(&c->lim, c->wqe);
+	KUNIT_EXPECT_EQ(test, refcount_read(&c->av->refs), 1);
+	wr.ah = NULL;
+	KUNIT_EXPECT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), -EINVAL);
+}
+
 static void srn_wqe_from_inline_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
@@ -494,6 +516,7 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(srn_wqe_ud_av_test),
 	KUNIT_CASE(srn_wqe_garbage_test),
 	KUNIT_CASE(srn_wqe_from_send_test),
+	KUNIT_CASE(srn_wqe_from_ud_test),
 	KUNIT_CASE(srn_wqe_from_inline_test),
 	KUNIT_CASE(srn_wqe_from_reg_test),
 	KUNIT_CASE(srn_wqe_recv_test),
