@@ -27,7 +27,7 @@
 /* Parts of what nobody waits for, at least, in the time of who gives a turn back: as many as
  * flush the longest queues.
  */
-#define PARTS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET + ROUNDS_INLINE)
+#define PARTS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET)
 
 /* Rounds of a worker before it looks after other turns. */
 #define ROUNDS_AWAY	16
@@ -189,8 +189,23 @@ enum next {
 	GONE,		/* not ours any more */
 	AGAIN,		/* news came */
 	MORE,		/* its budget ran out */
+	LISTED,		/* so it did, and the rest is the NAPI's */
 	LATER,		/* so it did, but nobody waits for the rest */
 };
+
+static enum next next_of(enum srn_left left)
+{
+	switch (left) {
+	case SRN_LEFT_URGENT:
+		return MORE;
+	case SRN_LEFT_LISTED:
+		return LISTED;
+	case SRN_LEFT_LATER:
+		return LATER;
+	default:
+		return AGAIN;
+	}
+}
 
 /* One round of an owned turn. */
 static enum next run_round(struct srn_turn *turn)
@@ -205,9 +220,7 @@ static enum next run_round(struct srn_turn *turn)
 		atomic_or(SRN_TURN_MORE, &turn->bits);
 	if (give_up(turn) || grant(turn))
 		return GONE;
-	if (left == SRN_LEFT_LATER)
-		return LATER;
-	return left ? MORE : AGAIN;
+	return next_of(left);
 }
 
 /* In a softirq one budget is enough: what else waits there goes in between. */
@@ -225,7 +238,7 @@ static enum next run_rounds(struct srn_turn *turn)
 
 static enum kind kind_of(enum next next)
 {
-	return next == MORE ? REST : NEWS;
+	return next == AGAIN ? NEWS : REST;
 }
 
 static void pass_on(struct srn_turn *turn, enum next next)
@@ -343,6 +356,10 @@ static void run_away(struct work_struct *work)
 	do {
 		local_bh_disable();
 		next = run_round(turn);
+		if (next == LISTED) {
+			leave(turn, REST);
+			next = GONE;
+		}
 		local_bh_enable();
 		cond_resched();
 	} while (next != GONE && ++round < ROUNDS_AWAY);

@@ -34,7 +34,8 @@
 /* What a round leaves undone. */
 enum srn_left {
 	SRN_LEFT_NOTHING,
-	SRN_LEFT_URGENT,	/* the NAPI goes on */
+	SRN_LEFT_URGENT,	/* the NAPI goes on, or the worker that is at it */
+	SRN_LEFT_LISTED,	/* the NAPI, in any case: from its list it may be taken out */
 	SRN_LEFT_LATER,		/* nobody waits for it: who causes it goes on, or a worker */
 };
 

@@ -20,7 +20,7 @@ struct fake {
 	atomic_t work;		/* posted by kicks */
 	int done;		/* taken by rounds */
 	unsigned int kick_inside;
-	bool later;		/* what is left is left for later */
+	enum srn_left left;	/* what a round with more reports; 0: URGENT */
 	unsigned int news;	/* come in each round */
 	unsigned int busy_us;	/* how long a round takes */
 	int in_softirq;		/* rounds there */
@@ -59,7 +59,7 @@ static inline enum srn_left fake_run(struct srn_turn *turn, unsigned int bits)
 	f->inside--;
 	if (f->more-- <= 0)
 		return SRN_LEFT_NOTHING;
-	return f->later ? SRN_LEFT_LATER : SRN_LEFT_URGENT;
+	return f->left ?: SRN_LEFT_URGENT;
 }
 
 static inline struct fake *new_fake(struct kunit *test)

@@ -77,7 +77,7 @@ static void srn_turn_later_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
-	f->later = true;
+	f->left = SRN_LEFT_LATER;
 	f->more = 100;
 	srn_turn_kick(&f->turn, SRN_TURN_FLUSH);
 	wait_idle(f);
@@ -89,12 +89,45 @@ static void srn_turn_later_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* What may take a peer as long as it likes is in a list, where who rings takes it out. */
+static void srn_turn_listed_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	bool out = false;
+	int i;
+
+	f->left = SRN_LEFT_LISTED;
+	f->more = INT_MAX;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&f->turn, SRN_TURN_SQ));
+	srn_turn_send_away(&f->turn);
+	for (i = 0; i < 10000 && !READ_ONCE(f->rounds); i++)
+		msleep(1);
+	/* The NAPI may be at it, now and then. */
+	for (i = 0; i < 1000 && !out; i++) {
+		if (i)
+			msleep(1);
+		local_bh_disable();
+		out = srn_turn_take_out(&f->turn, SRN_TURN_FLUSH);
+		if (out) {
+			f->more = 0;
+			srn_turn_run(&f->turn);
+		}
+		local_bh_enable();
+	}
+	KUNIT_EXPECT_TRUE(test, out);
+	KUNIT_EXPECT_EQ(test, f->by_worker, 1);
+	KUNIT_EXPECT_EQ(test, f->overlaps, 0);
+	if (!out)
+		own_and_end(test, f);
+	wait_idle(f);
+}
+
 /* Between the parts nobody has the turn: a sleeper gets it at once, a packet goes on. */
 static void srn_turn_put_down_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
-	f->later = true;
+	f->left = SRN_LEFT_LATER;
 	f->more = 3;
 	KUNIT_EXPECT_TRUE(test, kicks_here_once(f));
 	KUNIT_EXPECT_EQ(test, f->rounds, 1);
@@ -112,7 +145,7 @@ static void srn_turn_disown_bounded_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
-	f->later = true;
+	f->left = SRN_LEFT_LATER;
 	f->more = INT_MAX;
 	srn_turn_own(&f->turn);
 	atomic_or(SRN_TURN_MORE, &f->turn.bits);
@@ -129,7 +162,7 @@ static void srn_turn_here_beside_news_test(struct kunit *test)
 	struct fake *f = new_fake(test);
 	int passed_on = 0;
 
-	f->later = true;
+	f->left = SRN_LEFT_LATER;
 	f->more = 100;
 	f->news = SRN_TURN_SQ;
 	while (f->more > 0)
@@ -146,7 +179,7 @@ static void srn_turn_give_away_test(struct kunit *test)
 {
 	struct fake *f = new_fake(test);
 
-	f->later = true;
+	f->left = SRN_LEFT_LATER;
 	f->more = 3;
 	KUNIT_EXPECT_TRUE(test, kicks_here_once(f));
 	local_bh_disable();
@@ -250,6 +283,7 @@ static struct kunit_case srn_turn_away_cases[] = {
 	KUNIT_CASE(srn_turn_take_back_test),
 	KUNIT_CASE(srn_turn_away_shared_test),
 	KUNIT_CASE(srn_turn_later_test),
+	KUNIT_CASE(srn_turn_listed_test),
 	KUNIT_CASE(srn_turn_put_down_test),
 	KUNIT_CASE(srn_turn_disown_bounded_test),
 	KUNIT_CASE(srn_turn_here_beside_news_test),
