@@ -12,7 +12,7 @@
 
 enum srn_gate srn_gate_qp(const struct srn_qp *qp)
 {
-	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) || qp->sq.stale)
 		return SRN_GATE_STATE;
 	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
 }

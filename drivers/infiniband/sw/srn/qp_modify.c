@@ -8,6 +8,7 @@
 #include "completer.h"
 #include "psn.h"
 #include "qp.h"
+#include "requester.h"
 #include "round.h"
 #include "sq.h"
 #include "wire.h"
@@ -156,6 +157,14 @@ static void to_reset(struct srn_qp *qp)
 	}
 }
 
+/* Rounds flush what was posted before; what is posted from now on is rung for. */
+static void end_sq_error(struct srn_qp *qp)
+{
+	srn_requester_listen(qp);
+	srn_sq_end_error(qp);
+	srn_qp_allow_flush(qp);
+}
+
 /* The event is asked for with each drain, by a bit of the mask and its value. */
 static void start_drain(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
@@ -175,6 +184,8 @@ static void apply_state(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	case IB_QPS_RTS:
 		if (cur == IB_QPS_RTR)
 			srn_requester_start(qp);
+		if (cur == IB_QPS_SQE)
+			end_sq_error(qp);
 		srn_sq_drain(qp, false);
 		break;
 	case IB_QPS_SQD:

@@ -314,6 +314,7 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	srn_train_leave(&qp->req.train, &qp->path);
 	return more;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_run);
 
 /* What the program was told is kept here too: its page can say anything. */
 static void tell(struct srn_qp *qp, bool ring)
@@ -419,3 +420,4 @@ void srn_requester_start(struct srn_qp *qp)
 	srn_window_start(&qp->window, qp->sq_psn, qp->mtu);
 	srn_retry_refill(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_start);

@@ -167,6 +167,12 @@ static bool is_error(const struct srn_qp *qp)
 	return state == IB_QPS_ERR || state == IB_QPS_SQE;
 }
 
+/* Whether there may be something to flush. */
+static bool flushes(const struct srn_qp *qp)
+{
+	return is_error(qp) || READ_ONCE(qp->sq.stale);
+}
+
 /* @left: there are packets that were not looked at. */
 static void run_alarms(struct srn_qp *qp, bool left)
 {
@@ -239,6 +245,8 @@ static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 	if (bits & SRN_TURN_TIMER)
 		run_alarms(qp, more);
 	sq = qp->answered || (bits & ~SRN_TURN_RX);
+	if (unlikely(qp->sq.stale))
+		flush = run_flush(qp);
 	if (run_tx(qp, sq))
 		more = true;
 	else if (unlikely(more) && rx)
@@ -248,9 +256,11 @@ static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 		flush = run_flush(qp);
 	if (sq && !more && !flush)
 		more = srn_requester_idle(qp);
-	/* In error, too: a peer waits for the answers on the way to a NAK. */
+	/* In error, too: a peer waits for the answers on the way to a NAK. But whoever rings is
+	 * not to wait for them.
+	 */
 	if (more)
-		return SRN_LEFT_URGENT;
+		return is_error(qp) ? SRN_LEFT_LISTED : SRN_LEFT_URGENT;
 	return flush ? SRN_LEFT_LATER : SRN_LEFT_NOTHING;
 }
 
@@ -320,9 +330,8 @@ static enum srn_heard heard(bool left)
 }
 
 /* What is posted to a QP in error is flushed in the time of who posts it. Who has the turn may
- * be about to leave it, with all flushed that he may. A peer may keep the NAPI busy with it for
- * long, so it is taken from there; a worker that has begun is waited for, at most as long as the
- * answers take that the peer has asked for.
+ * be about to leave it, with all flushed that he may. A peer may keep the NAPI busy with answers
+ * for long, so it is taken from there, and a worker that has begun leaves those to the NAPI.
  */
 static enum srn_heard flush_here(struct srn_qp *qp)
 {
@@ -334,7 +343,7 @@ static enum srn_heard flush_here(struct srn_qp *qp)
 
 enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 {
-	if (is_error(qp))
+	if (flushes(qp))
 		return flush_here(qp);
 	if (!streams(qp))
 		return heard(srn_turn_kick_here(&qp->turn, SRN_TURN_SQ));
@@ -349,7 +358,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_round_doorbell);
 enum srn_heard srn_round_go_on(struct srn_qp *qp)
 {
 	if (!srn_turn_take(&qp->turn, 0))
-		return is_error(qp) ? SRN_HEARD_NOT : SRN_HEARD;
+		return flushes(qp) ? SRN_HEARD_NOT : SRN_HEARD;
 	return heard(srn_turn_run_here(&qp->turn));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_go_on);

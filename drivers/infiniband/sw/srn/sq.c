@@ -186,14 +186,37 @@ void srn_sq_drain(struct srn_qp *qp, bool wait)
 	qp->sq.draining = wait;
 }
 
+static u32 posted_or_fetched(struct srn_qp *qp)
+{
+	u32 tail;
+
+	return srn_sq_posted(qp, &tail) ? tail : qp->sq.fetched;
+}
+
+void srn_sq_end_error(struct srn_qp *qp)
+{
+	struct srn_sq *sq = &qp->sq;
+
+	srn_turn_assert_owned(&qp->turn);
+	sq->stale_end = posted_or_fetched(qp);
+	WRITE_ONCE(sq->stale, sq->una != sq->stale_end);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_end_error);
+
+/* An error that comes meanwhile is one of all that is posted. */
+static u32 flush_end(struct srn_qp *qp)
+{
+	if (qp->state == IB_QPS_ERR)
+		WRITE_ONCE(qp->sq.stale, false);
+	return qp->sq.stale ? qp->sq.stale_end : posted_or_fetched(qp);
+}
+
 bool srn_sq_flush(struct srn_qp *qp, int *budget)
 {
 	struct srn_sq *sq = &qp->sq;
+	u32 tail = flush_end(qp);
 	struct srn_wqe *wqe;
-	u32 tail;
 
-	if (!srn_sq_posted(qp, &tail))
-		tail = sq->fetched;
 	for (; sq->una != tail && *budget > 0; --*budget) {
 		if (sq->fetched == sq->una)
 			fetch_one(qp);
@@ -204,6 +227,8 @@ bool srn_sq_flush(struct srn_qp *qp, int *budget)
 		wqe->done = true;
 		srn_sq_retire(qp);
 	}
+	if (sq->una == tail)
+		WRITE_ONCE(sq->stale, false);
 	return sq->una != tail;
 }
 
@@ -225,4 +250,5 @@ void srn_sq_discard(struct srn_qp *qp)
 	}
 	sq->fetched = sq->una;
 	sq->draining = false;
+	WRITE_ONCE(sq->stale, false);
 }

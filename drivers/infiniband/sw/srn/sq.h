@@ -33,6 +33,8 @@ struct srn_sq {
 	u32 una;			/* oldest WQE not completed */
 	u32 fetched;			/* WQEs copied into the private array */
 	bool draining;			/* SQD: the end of what was begun is waited for */
+	bool stale;			/* out of SQE: what was posted before is flushed first, */
+	u32 stale_end;			/* up to here */
 };
 
 /** srn_wqe_is_answered() - whether data answers it: READs and atomics */
@@ -113,8 +115,12 @@ void srn_sq_fail(struct srn_qp *qp, struct srn_wqe *wqe, enum srn_verdict v);
 /** srn_sq_drain() - to SQD: say when what was begun is done; from SQD: say nothing */
 void srn_sq_drain(struct srn_qp *qp, bool wait);
 
+/** srn_sq_end_error() - out of SQE: what is posted now is flushed, what comes later is sent */
+void srn_sq_end_error(struct srn_qp *qp);
+
 /**
- * srn_sq_flush() - complete what is posted with FLUSH_ERR; srn_requester_reset() follows
+ * srn_sq_flush() - complete what is posted (out of SQE: what was) with FLUSH_ERR;
+ * srn_requester_reset() follows
  * @budget: WQEs left in this round, decremented
  *
  * Return: true if some are left.

@@ -12,6 +12,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/ip.h>
+#include <linux/log2.h>
 #include <linux/udp.h>
 #include <net/net_namespace.h>
 
@@ -86,6 +87,21 @@ static inline void give_cq(struct kunit *test, struct srn_qp *qp)
 	cq->page = fake_page(test);
 	cq->cqes = fake_page(test);
 	qp->rcq = cq;
+}
+
+/* A kernel user's SENDs without bytes, posted. */
+static inline void give_sends(struct kunit *test, struct srn_qp *qp, u32 num)
+{
+	struct srn_sq *sq = &qp->sq;
+	u32 i, entries = roundup_pow_of_two(num + 1);
+
+	*sq = (struct srn_sq){ .entries = entries, .max_wr = entries, .tail = num };
+	sq->lim = (struct srn_wqe_limits){ .who = &qp->who, .svc = qp->svc };
+	sq->wqe_size = srn_wqe_size(1, 0);
+	sq->wqes = kunit_kcalloc(test, entries, sq->wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	for (i = 0; i < num; i++)
+		srn_sq_wqe(sq, i)->opcode = IB_WR_SEND;
 }
 
 /* Until the NAPI has run all that was left to it. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a program is told to ring. */
+/* When a program is told to ring; who asks for an ACK; what comes behind SQE. */
 #include "../limits.h"
 #include "../requester.h"
+#include "../stats.h"
 #include "fake_round.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -97,7 +99,132 @@ static void srn_requester_back_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ktime_before(due(qp), away));
 }
 
+/* What the wire was given. */
+static struct {
+	unsigned int packets;
+	bool asked;	/* the last one asks for an ACK */
+} left;
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	const struct srn_bth *bth = (void *)(skb_transport_header(skb) + sizeof(struct udphdr));
+
+	left.packets++;
+	left.asked = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Its SENDs have not begun. */
+static struct srn_qp *new_sender(struct kunit *test, u32 num)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	qp->state = IB_QPS_RTS;
+	qp->mtu = 1024;
+	give_sends(test, qp, num);
+	give_clock(test, qp);
+	srn_requester_start(qp);
+	fake_route(test, &qp->path, leave);
+	return qp;
+}
+
+/* The first packet left the asking to the second, which may not leave any more. */
+static void srn_requester_asks_when_drained_test(struct kunit *test)
+{
+	int budget = 1;
+	struct srn_qp *qp;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, 2);
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	KUNIT_EXPECT_TRUE(test, srn_requester_run(qp, &budget));
+	KUNIT_EXPECT_EQ(test, left.packets, 1);
+	KUNIT_EXPECT_FALSE(test, left.asked);
+	qp->state = IB_QPS_SQD;
+	budget = SRN_RUN_BUDGET;
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	/* The first once more. */
+	KUNIT_EXPECT_EQ(test, left.packets, 2);
+	KUNIT_EXPECT_TRUE(test, left.asked);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 1);
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	KUNIT_EXPECT_EQ(test, left.packets, 2);
+	local_bh_enable();
+	migrate_enable();
+}
+
+#define STALE	(SRN_RUN_BUDGET + 36)	/* more than a part */
+
+/* Its send queue has just been taken out of SQE with STALE WQEs, and one more was posted. */
+static struct srn_qp *new_mended(struct kunit *test, u32 cq_entries)
+{
+	struct srn_qp *qp = new_sender(test, STALE);
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	spin_lock_init(&cq->lock);
+	cq->ibcq.device = &qp->dev->ibdev;
+	cq->entries = cq_entries;
+	cq->page = fake_page(test);
+	cq->cqes = kunit_kcalloc(test, cq_entries, sizeof(*cq->cqes), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cq->cqes);
+	qp->scq = cq;
+	qp->state = IB_QPS_SQE;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	srn_sq_end_error(qp);
+	qp->state = IB_QPS_RTS;
+	qp->sq.tail++;
+	return qp;
+}
+
+/* What was posted before SQE was left is flushed, part by part, what came later is sent. */
+static void srn_requester_stale_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u32 i;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_mended(test, 128);
+	srn_sq_wqe(&qp->sq, STALE)->opcode = IB_WR_SEND;
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, qp->turn.run(&qp->turn, SRN_TURN_MORE), SRN_LEFT_LATER);
+	KUNIT_EXPECT_EQ(test, qp->sq.una, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, left.packets, 0);
+	KUNIT_EXPECT_EQ(test, qp->turn.run(&qp->turn, SRN_TURN_MORE), SRN_LEFT_NOTHING);
+	KUNIT_EXPECT_EQ(test, left.packets, 1);
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, qp->sq.una, STALE);
+	for (i = 0; i < STALE; i++)
+		KUNIT_EXPECT_EQ(test, qp->scq->cqes[i].status, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTS);
+}
+
+/* Where the flush fills the CQ, the QP is in error and stays there; all is flushed then. */
+static void srn_requester_stale_overrun_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_mended(test, 4);
+	local_bh_disable();
+	qp->turn.run(&qp->turn, SRN_TURN_MORE);
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->sq.una, STALE + 1);
+	KUNIT_EXPECT_EQ(test, left.packets, 0);
+}
+
 static struct kunit_case srn_requester_cases[] = {
+	KUNIT_CASE(srn_requester_stale_test),
+	KUNIT_CASE(srn_requester_stale_overrun_test),
+	KUNIT_CASE(srn_requester_asks_when_drained_test),
 	KUNIT_CASE(srn_requester_alarm_once_test),
 	KUNIT_CASE(srn_requester_silence_test),
 	KUNIT_CASE(srn_requester_few_test),
