@@ -76,17 +76,24 @@ static inline struct sk_buff *new_packet(struct kunit *test, u8 opcode, u32 psn)
 	return skb;
 }
 
-static inline void give_cq(struct kunit *test, struct srn_qp *qp)
+static inline struct srn_cq *new_cq(struct kunit *test, struct srn_qp *qp, u32 entries)
 {
 	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, cq);
 	spin_lock_init(&cq->lock);
 	cq->ibcq.device = &qp->dev->ibdev;
-	cq->entries = 4;
+	cq->entries = entries;
 	cq->page = fake_page(test);
-	cq->cqes = fake_page(test);
-	qp->rcq = cq;
+	cq->cqes = kunit_kcalloc(test, entries, sizeof(*cq->cqes), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cq->cqes);
+	return cq;
+}
+
+/* For receives. */
+static inline void give_cq(struct kunit *test, struct srn_qp *qp)
+{
+	qp->rcq = new_cq(test, qp, 4);
 }
 
 /* A kernel user's SENDs without bytes, posted. */

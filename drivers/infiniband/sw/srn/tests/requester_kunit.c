@@ -162,16 +162,8 @@ static void srn_requester_asks_when_drained_test(struct kunit *test)
 static struct srn_qp *new_mended(struct kunit *test, u32 cq_entries)
 {
 	struct srn_qp *qp = new_sender(test, STALE);
-	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, cq);
-	spin_lock_init(&cq->lock);
-	cq->ibcq.device = &qp->dev->ibdev;
-	cq->entries = cq_entries;
-	cq->page = fake_page(test);
-	cq->cqes = kunit_kcalloc(test, cq_entries, sizeof(*cq->cqes), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, cq->cqes);
-	qp->scq = cq;
+	qp->scq = new_cq(test, qp, cq_entries);
 	qp->state = IB_QPS_SQE;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	srn_sq_end_error(qp);
