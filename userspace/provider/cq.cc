@@ -126,13 +126,21 @@ int ResizeCq(ibv_cq* ibcq, int cqe) {
   LockGuard guard(cq.lock);
   LockGuard arm_guard(cq.arm_lock);
 
+  // Lost by a resize before (see below): what is polled now the kernel would copy once more.
+  if (LoadAcquire(cq.page->dead) == SRN_CQ_GONE) return EIO;
+
   ResizeCqRequest cmd;
   ResizeCqResponse resp;
   const int err = ibv_cmd_resize_cq(ibcq, cqe, cmd.data(), cmd.size(), resp.data(), resp.size());
   if (err) return err;
 
   const srn_resize_cq_resp queue = resp.driver();
-  return MapQueue(cq, ibcq->context->cmd_fd, queue.mmap_offset, queue.mmap_len, queue.entries);
+  const int lost =
+      MapQueue(cq, ibcq->context->cmd_fd, queue.mmap_offset, queue.mmap_len, queue.entries);
+  // The kernel writes to the new queue alone now: what the old one still has may be polled, and
+  // then that nothing comes.
+  if (lost) StoreRelease(cq.page->dead, SRN_CQ_GONE);
+  return lost;
 }
 
 void ForgetCompletions(ibv_cq* ibcq, uint32_t qp_num) {

@@ -44,9 +44,19 @@ int ProvePayload(const Qp& qp, const ibv_send_wr& wr, uint32_t op) {
   return op & kInlineOps && TotalLength(wr) <= qp.max_inline ? 0 : EINVAL;
 }
 
+// A program in C writes any number there, and a compiler of C++ may take an enum for one of its own
+// values: it could leave out the check of the others.
+uint32_t OpcodeNumber(const ibv_send_wr& wr) {
+  uint32_t number;
+
+  static_assert(sizeof(number) == sizeof(wr.opcode));
+  std::memcpy(&number, &wr.opcode, sizeof(number));
+  return number;
+}
+
 int ProveSend(const Qp& qp, const ibv_send_wr& wr, ibv_mw_type mw_type) {
-  if (static_cast<uint32_t>(wr.opcode) > 31) return EINVAL;
-  const uint32_t op = OpBit(wr.opcode);
+  if (OpcodeNumber(wr) > 31) return EINVAL;
+  const uint32_t op = 1U << OpcodeNumber(wr);
   if (!(qp.opcodes & op) || wr.send_flags & ~kSendFlags) return EINVAL;
   if (qp.vqp.qp.qp_type == IBV_QPT_UD && wr.wr.ud.ah == nullptr) return EINVAL;
   if (wr.opcode == IBV_WR_BIND_MW && (wr.bind_mw.mw == nullptr || wr.bind_mw.mw->type != mw_type)) {

@@ -125,6 +125,18 @@ TEST_F(CqTest, FailedResizeLeavesTheQueue) {
   EXPECT_EQ(ibv_poll_cq(cq_, 1, &wc), 1);
 }
 
+// The kernel has left the old queue then. Who polls that must not wait for ever.
+TEST_F(CqTest, ResizedQueueThatCannotBeMappedTellsOfItself) {
+  queue().Post(Cqe(1));
+  kernel_.BreakNextOffset();
+  EXPECT_NE(ibv_resize_cq(cq_, 32), 0);
+  ibv_wc wc;
+  ASSERT_EQ(ibv_poll_cq(cq_, 1, &wc), 1);
+  EXPECT_EQ(wc.wr_id, 1u);
+  EXPECT_LT(ibv_poll_cq(cq_, 1, &wc), 0);
+  EXPECT_EQ(ibv_resize_cq(cq_, 32), EIO);
+}
+
 class CqExTest : public ProviderTest {
  protected:
   ibv_cq_ex* Make(uint64_t wc_flags, uint32_t comp_mask = 0, uint32_t flags = 0,
@@ -230,6 +242,41 @@ TEST_F(CqExTest, OnlyWhatWasAskedForIsThere) {
   EXPECT_EQ(cq->read_src_qp, nullptr);
   EXPECT_EQ(cq->read_completion_ts, nullptr);
   EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+}
+
+TEST_F(CqExTest, EachFieldIsThereIfItWasAskedFor) {
+  struct Case {
+    uint64_t flag;
+    bool (*there)(const ibv_cq_ex& cq);
+  };
+  const Case cases[] = {
+      {IBV_WC_EX_WITH_BYTE_LEN, [](const ibv_cq_ex& cq) { return cq.read_byte_len != nullptr; }},
+      {IBV_WC_EX_WITH_IMM, [](const ibv_cq_ex& cq) { return cq.read_imm_data != nullptr; }},
+      {IBV_WC_EX_WITH_QP_NUM, [](const ibv_cq_ex& cq) { return cq.read_qp_num != nullptr; }},
+      {IBV_WC_EX_WITH_SRC_QP, [](const ibv_cq_ex& cq) { return cq.read_src_qp != nullptr; }},
+      {IBV_WC_EX_WITH_SLID, [](const ibv_cq_ex& cq) { return cq.read_slid != nullptr; }},
+      {IBV_WC_EX_WITH_SL, [](const ibv_cq_ex& cq) { return cq.read_sl != nullptr; }},
+      {IBV_WC_EX_WITH_DLID_PATH_BITS,
+       [](const ibv_cq_ex& cq) { return cq.read_dlid_path_bits != nullptr; }},
+      {IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+       [](const ibv_cq_ex& cq) { return cq.read_completion_ts != nullptr; }}};
+  for (const Case& asked : cases) {
+    ibv_cq_ex* cq = Make(asked.flag);
+    ASSERT_NE(cq, nullptr);
+    for (const Case& c : cases) EXPECT_EQ(c.there(*cq), c.flag == asked.flag) << c.flag;
+    EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+  }
+}
+
+// The kernel judges those that it hears of, which are those that the mask names.
+TEST_F(CqExTest, FlagsReachTheKernelIfTheMaskNamesThem) {
+  for (const bool named : {false, true}) {
+    ibv_cq_ex* cq =
+        Make(0, named ? IBV_CQ_INIT_ATTR_MASK_FLAGS : 0, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
+    ASSERT_NE(cq, nullptr);
+    EXPECT_EQ(kernel_.cq_flags, named ? uint32_t{IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN} : 0u);
+    EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+  }
 }
 
 TEST_F(CqExTest, KernelHearsOfTimestampsNotOfThreads) {

@@ -240,6 +240,7 @@ int ibv_cmd_create_srq(ibv_pd* pd, ibv_srq* srq, ibv_srq_init_attr* attr, void*,
 }
 
 int ibv_cmd_destroy_srq(ibv_srq* srq) {
+  if (const int err = FakeKernel::Get().TakeFailure()) return err;
   FakeKernel::Get().srqs.erase(srq);
   return 0;
 }
@@ -305,7 +306,7 @@ int ibv_cmd_alloc_mw(ibv_pd* pd, ibv_mw_type type, ibv_mw* mw, void*, size_t, vo
   return 0;
 }
 
-int ibv_cmd_dealloc_mw(ibv_mw*) { return 0; }
+int ibv_cmd_dealloc_mw(ibv_mw*) { return FakeKernel::Get().TakeFailure(); }
 
 int ibv_cmd_create_ah(ibv_pd* pd, ibv_ah* ah, ibv_ah_attr* attr, void* resp, size_t resp_size) {
   if (const int err = FakeKernel::Get().TakeFailure()) return err;

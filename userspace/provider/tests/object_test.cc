@@ -2,6 +2,7 @@
 // Contexts, domains, and what happens when the kernel says no.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "fake_kernel.h"
@@ -48,6 +49,44 @@ TEST_F(ObjectTest, RefusalsReachTheProgram) {
   EXPECT_EQ(ibv_destroy_cq(cq_), EBUSY);
 }
 
+// What the kernel does not let go of can be used, and destroyed another time.
+TEST_F(ObjectTest, ObjectsInUseStay) {
+  ibv_srq_init_attr attr = {};
+  attr.attr.max_wr = 4;
+  ibv_srq* srq = ibv_create_srq(pd_, &attr);
+  ASSERT_NE(srq, nullptr);
+  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ASSERT_NE(mw, nullptr);
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ASSERT_NE(qp, nullptr);
+  kernel_.FailNext(EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(qp), EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  kernel_.FailNext(EBUSY);
+  EXPECT_EQ(ibv_destroy_srq(srq), EBUSY);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  kernel_.FailNext(EBUSY);
+  EXPECT_EQ(ibv_dealloc_mw(mw), EBUSY);
+  EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+  kernel_.FailNext(EBUSY);
+  EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
+}
+
+bool IsMapped(void* page) { return msync(page, 4096, MS_ASYNC) == 0; }
+
+TEST_F(ObjectTest, QueuesAreMappedAsLongAsTheyAreThere) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ASSERT_NE(qp, nullptr);
+  void* page = ToQp(qp).page;
+  EXPECT_TRUE(IsMapped(page));
+  ASSERT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_FALSE(IsMapped(page));
+  page = ToCq(cq_).page;
+  ASSERT_EQ(ibv_resize_cq(cq_, 32), 0);
+  EXPECT_NE(ToCq(cq_).page, page);
+  EXPECT_FALSE(IsMapped(page));
+}
+
 TEST_F(ObjectTest, QueueThatCannotBeMappedIsDestroyedAgain) {
   const size_t cqs = kernel_.cqs.size();
   kernel_.BreakNextOffset();
@@ -72,16 +111,14 @@ TEST_F(ObjectTest, TypesThatSrnDoesNotHaveAreRefused) {
   }
 }
 
-// ibv_init_ah_from_wc() takes for the SL what a completion has there: the network type, 9 or 10.
-TEST_F(ObjectTest, AddressHandleTakesNoNetworkTypeForAPriority) {
+// What a service level is worth the kernel knows, of connections as well.
+TEST_F(ObjectTest, AddressHandleLeavesTheServiceLevelToTheKernel) {
   for (uint8_t sl = 0; sl < 17; ++sl) {
     ibv_ah_attr attr = {};
     attr.sl = sl;
     ibv_ah* ah = ibv_create_ah(pd_, &attr);
     ASSERT_NE(ah, nullptr);
-    // More than 15 is for the kernel to refuse.
-    EXPECT_EQ(kernel_.ah_sl, sl < 8 || sl > 15 ? sl : 0) << int{sl};
-    EXPECT_EQ(attr.sl, sl);
+    EXPECT_EQ(kernel_.ah_sl, sl);
     EXPECT_EQ(ibv_destroy_ah(ah), 0);
   }
 }
@@ -103,6 +140,21 @@ TEST_F(ObjectTest, RawClockIsTheClockOfTimestamps) {
   EXPECT_EQ(values.raw_clock.tv_sec, 0);
   EXPECT_GE(values.raw_clock.tv_nsec, before.tv_sec * 1'000'000'000L + before.tv_nsec);
   EXPECT_LE(values.raw_clock.tv_nsec, after.tv_sec * 1'000'000'000L + after.tv_nsec);
+}
+
+TEST_F(ObjectTest, OnlyTheRawClockIsKnown) {
+  ibv_values_ex values = {};
+  values.comp_mask = 1 << 7;
+  ASSERT_EQ(ibv_query_rt_values_ex(context_, &values), 0);
+  EXPECT_EQ(values.comp_mask, 0u);
+  EXPECT_EQ(values.raw_clock.tv_nsec, 0);
+}
+
+TEST_F(ObjectTest, UnknownThreadDomainsAreRefused) {
+  ibv_td_init_attr attr = {.comp_mask = 1};
+  errno = 0;
+  EXPECT_EQ(ibv_alloc_td(context_, &attr), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
 TEST_F(ObjectTest, ParentDomainStandsForItsProtectionDomain) {
@@ -154,6 +206,20 @@ TEST_F(ObjectTest, SrqExTakesTheBasicType) {
   attr.srq_type = IBV_SRQT_XRC;
   EXPECT_EQ(ibv_create_srq_ex(context_, &attr), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+// A domain that the mask does not name is none, whatever stands there.
+TEST_F(ObjectTest, SrqExNeedsADomain) {
+  ibv_srq_init_attr_ex attr = {};
+  attr.attr.max_wr = 4;
+  attr.attr.max_sge = 1;
+  attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
+  attr.srq_type = IBV_SRQT_BASIC;
+  attr.pd = pd_;
+  errno = 0;
+  EXPECT_EQ(ibv_create_srq_ex(context_, &attr), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_TRUE(kernel_.srqs.empty());
 }
 
 }  // namespace

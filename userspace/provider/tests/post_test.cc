@@ -136,8 +136,10 @@ TEST_F(PostTest, AtomicWriteTakesItsEightBytesInline) {
   EXPECT_EQ(wqe.rdma.compare_add, value);
   EXPECT_EQ(wqe.rdma.rkey, 57u);
   EXPECT_EQ(wqe.num_sge + wqe.inline_len, 0u);
-  sge.length = 7;
-  ExpectInvalid(qp, wr);
+  for (const uint32_t length : {0u, 7u, 9u}) {
+    sge.length = length;
+    ExpectInvalid(qp, wr);
+  }
 }
 
 TEST_F(PostTest, LocalInvalidateHasNoPayload) {
@@ -205,6 +207,20 @@ TEST_F(PostTest, InlineLengthsDoNotOverflow) {
   ExpectInvalid(MakeQp(IBV_QPT_RC), wr);
 }
 
+TEST_F(PostTest, WhatIsSentOrWrittenMayBeInline) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  char byte = 'b';
+  ibv_sge sge = {.addr = reinterpret_cast<uintptr_t>(&byte), .length = 1, .lkey = 0};
+  for (ibv_wr_opcode opcode : {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_INV,
+                               IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM}) {
+    ibv_send_wr wr = SendWr(opcode);
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.send_flags |= IBV_SEND_INLINE;
+    EXPECT_EQ(InlineOf(Post(qp, wr)), "b") << opcode;
+  }
+}
+
 TEST_F(PostTest, ReadsAndAtomicsAreNeverInline) {
   ibv_qp* qp = MakeQp(IBV_QPT_RC);
   for (ibv_wr_opcode opcode :
@@ -226,6 +242,8 @@ TEST_F(PostTest, SgesBeyondTheLimitAreRefused) {
   ExpectInvalid(qp, wr);
   wr.num_sge = -1;
   ExpectInvalid(qp, wr);
+  wr.send_flags |= IBV_SEND_INLINE;  // where they are counted by their bytes
+  ExpectInvalid(qp, wr);
 }
 
 TEST_F(PostTest, RequestWithoutSgesNeedsNoList) {
@@ -233,6 +251,19 @@ TEST_F(PostTest, RequestWithoutSgesNeedsNoList) {
   wr.sg_list = nullptr;
   wr.num_sge = 0;
   EXPECT_EQ(Post(MakeQp(IBV_QPT_RC), wr).num_sge, 0u);
+}
+
+TEST_F(PostTest, UnreliableConnectionInvalidatesAndBinds) {
+  ibv_qp* qp = MakeQp(IBV_QPT_UC);
+  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ASSERT_NE(mw, nullptr);
+  ibv_send_wr wr = SendWr(IBV_WR_BIND_MW);
+  wr.bind_mw.mw = mw;
+  Post(qp, wr);
+  wr = SendWr(IBV_WR_LOCAL_INV);
+  wr.invalidate_rkey = 98;
+  EXPECT_EQ(Post(qp, wr).inv_rkey, 98u);
+  EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 
 TEST_F(PostTest, EachTypeRefusesWhatItDoesNotHave) {
@@ -337,6 +368,7 @@ TEST_F(PostTest, Type1WindowsAreBoundByIbvBindMwAlone) {
   const srn_send_wqe& wqe = kernel_.Of(qp).send(0);
   EXPECT_EQ(wqe.opcode, static_cast<uint32_t>(IBV_WR_BIND_MW));
   EXPECT_EQ(wqe.wr_id, 5u);
+  EXPECT_EQ(wqe.flags, static_cast<uint32_t>(IBV_SEND_SIGNALED));
   EXPECT_EQ(wqe.num_sge, 0u);
   EXPECT_EQ(wqe.bind.addr, 0x5000u);
   EXPECT_EQ(wqe.bind.length, 0x100u);
@@ -482,6 +514,24 @@ TEST_F(RecvTest, ResetEmptiesTheQueues) {
   ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
   for (uint32_t i = 0; i < kMaxSendWr; ++i) Post(qp, SendWr(IBV_WR_SEND));
   for (uint32_t i = 0; i < kMaxRecvWr; ++i) ASSERT_EQ(ibv_post_recv(qp, &recv, &bad), 0);
+  EXPECT_EQ(ibv_post_recv(qp, &recv, &bad), ENOMEM);
+}
+
+// Whatever stands in the attributes that the mask leaves out; here it is RESET.
+TEST_F(RecvTest, OtherChangesLeaveTheQueues) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_send_wr send = SendWr(IBV_WR_SEND);
+  ibv_recv_wr recv = RecvWr();
+  ibv_send_wr* bad_send = nullptr;
+  ibv_recv_wr* bad = nullptr;
+  for (uint32_t i = 0; i < kMaxSendWr; ++i) Post(qp, send);
+  for (uint32_t i = 0; i < kMaxRecvWr; ++i) ASSERT_EQ(ibv_post_recv(qp, &recv, &bad), 0);
+  ibv_qp_attr attr = {};
+  ASSERT_EQ(attr.qp_state, IBV_QPS_RESET);
+  ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
+  EXPECT_EQ(kernel_.Of(qp).page->sq_tail, kMaxSendWr);
+  EXPECT_EQ(kernel_.Of(qp).page->rq_tail, kMaxRecvWr);
+  EXPECT_EQ(ibv_post_send(qp, &send, &bad_send), ENOMEM);
   EXPECT_EQ(ibv_post_recv(qp, &recv, &bad), ENOMEM);
 }
 

@@ -164,5 +164,29 @@ TEST(CompletionRing, TakesUpWhereTheControlPageSays) {
   EXPECT_EQ(slot->value, 42u);
 }
 
+// What stays keeps its order at the newer end; the slots of the others are the kernel's at once.
+TEST(CompletionRing, ForgettingFreesSlotsInAFullRing) {
+  CompletionQueue queue(0xfffffffe);
+  for (uint32_t value = 1; value <= 4; ++value) queue.Post(value);
+  queue.ring.Forget([](const Slot& slot) { return slot.value % 2 == 0; });
+  EXPECT_EQ(queue.cons, 0u);
+  queue.Post(5);
+  for (uint32_t value : {1u, 3u, 5u}) {
+    const Slot* slot = queue.ring.Peek();
+    ASSERT_NE(slot, nullptr);
+    EXPECT_EQ(slot->value, value);
+    queue.ring.Consume();
+  }
+  EXPECT_EQ(queue.ring.Peek(), nullptr);
+}
+
+// More than there are slots: the ring is overrun, and nothing in it is moved.
+TEST(CompletionRing, NothingIsForgottenBeyondWhatThereCanBe) {
+  CompletionQueue queue;
+  for (uint32_t value = 1; value <= 5; ++value) queue.Post(value);
+  queue.ring.Forget([](const Slot&) { return true; });
+  EXPECT_EQ(queue.cons, 0u);
+}
+
 }  // namespace
 }  // namespace srn

@@ -113,6 +113,8 @@ TEST_F(WrTest, BindTakesTheNewKey) {
   EXPECT_EQ(mw->rkey, (old_key & ~0xffu) | 0x01u);
   EXPECT_EQ(queue_->send(0).bind.mr_lkey, 31u);
   EXPECT_EQ(queue_->send(0).bind.length, 0x100u);
+  EXPECT_EQ(queue_->send(0).bind.addr, 0x5000u);
+  EXPECT_EQ(queue_->send(0).bind.access, static_cast<uint32_t>(IBV_ACCESS_REMOTE_READ));
 
   mw->type = IBV_MW_TYPE_1;
   ibv_wr_start(qp_);
@@ -166,6 +168,62 @@ TEST_F(WrTest, AnErrorPostsNothing) {
   EXPECT_EQ(ibv_wr_complete(qp_), 0);
   EXPECT_EQ(queue_->page->sq_tail, 1u);
   EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
+// The first of several errors is the one that wr_complete tells.
+TEST_F(WrTest, FirstErrorIsTold) {
+  ibv_wr_start(qp_);
+  for (uint32_t i = 0; i <= kMaxSendWr; ++i) ibv_wr_send(qp_);
+  qp_->wr_flags = IBV_SEND_IP_CSUM;
+  ibv_wr_send(qp_);
+  EXPECT_EQ(ibv_wr_complete(qp_), ENOMEM);
+  EXPECT_EQ(queue_->page->sq_tail, 0u);
+}
+
+TEST_F(WrTest, InlineDataMayFillItsRoom) {
+  std::string data(kMaxInline, 'd');
+  const ibv_data_buf bufs[] = {{data.data(), kMaxInline - 1}, {data.data(), 1}, {data.data(), 0}};
+  ibv_wr_start(qp_);
+  ibv_wr_send(qp_);
+  ibv_wr_set_inline_data_list(qp_, 3, bufs);
+  ASSERT_EQ(ibv_wr_complete(qp_), 0);
+  EXPECT_EQ(queue_->send(0).inline_len, kMaxInline);
+}
+
+// The flag without data in the request: what it has is elements.
+TEST_F(WrTest, InlineIsWhatHasInlineData) {
+  qp_->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+  ibv_wr_start(qp_);
+  ibv_wr_send(qp_);
+  ibv_wr_set_sge(qp_, 7, 0x1000, 10);
+  ASSERT_EQ(ibv_wr_complete(qp_), 0);
+  EXPECT_EQ(queue_->send(0).flags, static_cast<uint32_t>(IBV_SEND_SIGNALED));
+  EXPECT_EQ(queue_->send(0).num_sge, 1u);
+}
+
+// What had inline data the last time round has none now.
+TEST_F(WrTest, SlotsAreAsNewEachTime) {
+  const uint64_t value = 5;
+  char data[8] = {};
+  const uint32_t entries = queue_->layout.sq_entries;
+  for (uint32_t i = 0; i < 2 * entries; ++i) {
+    ibv_wr_start(qp_);
+    if (i < entries) {
+      ibv_wr_send_inv(qp_, 8);
+      ibv_wr_set_inline_data(qp_, data, sizeof(data));
+    } else if (i % 2) {
+      ibv_wr_atomic_write(qp_, 1, 0x10, &value);
+    } else {
+      ibv_wr_send_imm(qp_, htonl(9));
+    }
+    ASSERT_EQ(ibv_wr_complete(qp_), 0);
+    const srn_send_wqe& wqe = queue_->send(i);
+    EXPECT_EQ(wqe.inline_len, i < entries ? sizeof(data) : 0u) << i;
+    EXPECT_EQ(!!(wqe.flags & IBV_SEND_INLINE), i < entries) << i;
+    EXPECT_EQ(wqe.inv_rkey, i < entries ? 8u : 0u) << i;
+    EXPECT_EQ(wqe.num_sge, 0u) << i;
+    queue_->page->sq_head = i + 1;
+  }
 }
 
 TEST_F(WrTest, TooManySgesAreRefused) {
@@ -250,12 +308,52 @@ TEST_F(WrTest, OnlyWhatWasAskedForIsThere) {
   EXPECT_EQ(qp->wr_set_ud_addr, nullptr);
 }
 
+TEST_F(WrTest, EachOperationIsThereIfItWasAskedFor) {
+  struct Case {
+    uint64_t flag;
+    bool (*there)(const ibv_qp_ex& qp);
+  };
+  const Case cases[] = {
+      {IBV_QP_EX_WITH_SEND, [](const ibv_qp_ex& qp) { return qp.wr_send != nullptr; }},
+      {IBV_QP_EX_WITH_SEND_WITH_IMM, [](const ibv_qp_ex& qp) { return qp.wr_send_imm != nullptr; }},
+      {IBV_QP_EX_WITH_SEND_WITH_INV, [](const ibv_qp_ex& qp) { return qp.wr_send_inv != nullptr; }},
+      {IBV_QP_EX_WITH_RDMA_WRITE, [](const ibv_qp_ex& qp) { return qp.wr_rdma_write != nullptr; }},
+      {IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
+       [](const ibv_qp_ex& qp) { return qp.wr_rdma_write_imm != nullptr; }},
+      {IBV_QP_EX_WITH_RDMA_READ, [](const ibv_qp_ex& qp) { return qp.wr_rdma_read != nullptr; }},
+      {IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+       [](const ibv_qp_ex& qp) { return qp.wr_atomic_cmp_swp != nullptr; }},
+      {IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+       [](const ibv_qp_ex& qp) { return qp.wr_atomic_fetch_add != nullptr; }},
+      {IBV_QP_EX_WITH_ATOMIC_WRITE,
+       [](const ibv_qp_ex& qp) { return qp.wr_atomic_write != nullptr; }},
+      {IBV_QP_EX_WITH_LOCAL_INV, [](const ibv_qp_ex& qp) { return qp.wr_local_inv != nullptr; }},
+      {IBV_QP_EX_WITH_BIND_MW, [](const ibv_qp_ex& qp) { return qp.wr_bind_mw != nullptr; }}};
+  for (const Case& asked : cases) {
+    ibv_qp_ex* qp = MakeQpEx(IBV_QPT_RC, asked.flag);
+    ASSERT_NE(qp, nullptr);
+    for (const Case& c : cases) EXPECT_EQ(c.there(*qp), c.flag == asked.flag) << c.flag;
+  }
+}
+
 TEST_F(WrTest, UnsupportedOperationsAreRefusedAtCreation) {
   errno = 0;
   EXPECT_EQ(MakeQpEx(IBV_QPT_RC, IBV_QP_EX_WITH_TSO), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
   EXPECT_EQ(MakeQpEx(IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ), nullptr);
   EXPECT_EQ(MakeQpEx(IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE), nullptr);
+}
+
+TEST_F(WrTest, UnknownAttributesAreRefusedAtCreation) {
+  ibv_qp_init_attr_ex attr = {};
+  attr.send_cq = cq_;
+  attr.recv_cq = cq_;
+  attr.qp_type = IBV_QPT_RC;
+  attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+  attr.pd = pd_;
+  errno = 0;
+  EXPECT_EQ(ibv_create_qp_ex(context_, &attr), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
 TEST_F(WrTest, QpsWithoutItAreNotExtended) {
