@@ -6,9 +6,13 @@
 # W, C    as for the kernel: W=1 more warnings, C=2 sparse
 # JOBS    how many compilers run at once, where make -j does not say it (all processors)
 # KUNIT   1: srn_kunit.ko as well, where the kernel has KUnit
+# GCOV    1: count which lines run, in the module (where the kernel has CONFIG_GCOV_KERNEL) and in
+#         the provider; wants a BUILD of its own
+# FATE    1: a module in which tests decide what becomes of packets (fate.h)
 # DESTDIR where install puts things
 # FILTER  of the suites of test-%, kunit and uml only the tests that match:
 #         make test-wire FILTER='RcOrder.*', make kunit FILTER=srn_psn
+# MUTATE  options and names for selftests/mutate: make mutate MUTATE='--jobs 2 receive/'
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
@@ -54,6 +58,11 @@ module-debug: deps-tests ## srn.ko and srn_kunit.ko for the debug kernel (builds
 	@set -e; dir=$$(selftests/qemu/debug-kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" KUNIT=1
 
+.PHONY: module-race
+module-race: deps-tests ## srn.ko and srn_kunit.ko for the kernel with KCSAN (builds that, too)
+	@set -e; dir=$$(selftests/qemu/debug-kernel --race); \
+	$(MAKE) --no-print-directory module KDIR="$$dir/build" KUNIT=1
+
 .PHONY: module-cloud
 module-cloud: deps-tests ## srn.ko for Debian's cloud kernel (unpacks that, too)
 	@set -e; dir=$$(selftests/qemu/cloud-kernel); \
@@ -64,11 +73,18 @@ module-uml: deps-tests ## srn.ko and srn_kunit.ko for User-Mode Linux (builds th
 	@set -e; dir=$$(selftests/uml/kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" ARCH=um KUNIT=1
 
+# The module counts what it runs through, for the fuzzers: per thread (KCOV) and in all (gcov).
+.PHONY: module-fuzz
+module-fuzz: deps-tests ## srn.ko for User-Mode Linux that counts what is reached
+	@set -e; dir=$$(selftests/uml/kernel); \
+	$(MAKE) --no-print-directory module KDIR="$$dir/build" ARCH=um \
+		MODULE_DIR='$(BUILD)/module-fuzz' KCOV_INSTRUMENT=y GCOV_PROFILE=y
+
 # The provider is a project of its own: it needs libibverbs and a compiler, no library of
 # the tests.
 $(PROVIDER_BUILD)/build.ninja:
 	cmake -S userspace/provider -B $(PROVIDER_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
-		-DCMAKE_INSTALL_PREFIX=/usr
+		-DCMAKE_INSTALL_PREFIX=/usr $(if $(GCOV),-DSRN_GCOV=ON)
 
 .PHONY: provider
 provider: $(PROVIDER_BUILD)/build.ninja ## libsrn-rdmav34.so and srn.driver
@@ -76,15 +92,35 @@ provider: $(PROVIDER_BUILD)/build.ninja ## libsrn-rdmav34.so and srn.driver
 	@cp $(PROVIDER_BUILD)/libsrn-rdmav34.so $(PROVIDER_BUILD)/srn.driver $(BUILD)/
 
 $(CMAKE_BUILD)/build.ninja:
-	cmake -S userspace -B $(CMAKE_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	cmake -S userspace -B $(CMAKE_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
+		$(if $(GCOV),-DSRN_GCOV=ON)
 
 .PHONY: tools
-tools: $(CMAKE_BUILD)/build.ninja ## srnbench
-	cmake --build $(CMAKE_BUILD) -j $(JOBS) --target srnbench
+tools: deps-tests $(CMAKE_BUILD)/build.ninja ## srnbench, srnverify
+	cmake --build $(CMAKE_BUILD) -j $(JOBS) --target srnbench srnverify
 
 .PHONY: tests
 tests: $(CMAKE_BUILD)/build.ninja ## everything in user space, test programs too
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
+
+# Provider, libraries and tests with the compiler's sanitizers. UndefinedBehaviorSanitizer goes with
+# AddressSanitizer; ThreadSanitizer wants a build of its own.
+SANITIZERS_asan := address,undefined
+SANITIZERS_tsan := thread
+SANITIZED := srn_provider_abi_test srn_provider_test srn_roce_test srn_result_test \
+	srn_sanitizer_control srn-rdmav34 srn_verbs_test
+.PHONY: tests-asan tests-tsan
+tests-asan tests-tsan: tests-%: ## provider, libraries and tests with ASan and UBSan; with TSan
+	cmake -S userspace -B $(BUILD)/$* -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DSRN_SANITIZE=$(SANITIZERS_$*) >/dev/null
+	cmake --build $(BUILD)/$* -j $(JOBS) --target $(SANITIZED)
+
+.PHONY: fuzz-host
+fuzz-host: deps-tests ## libFuzzer programs: the module's gate in user space
+	@set -e; source=$$(selftests/qemu/debug-kernel --source); \
+	cmake -S selftests/fuzz/host -B $(BUILD)/fuzz-host -G Ninja -DCMAKE_C_COMPILER=clang \
+		-DCMAKE_CXX_COMPILER=clang++ -DSRN_KERNEL_HEADERS="$$source/include" >/dev/null; \
+	cmake --build $(BUILD)/fuzz-host -j $(JOBS)
 
 ##@ Run
 
@@ -97,17 +133,34 @@ demo: deps-tests ## two VMs talk RoCE to each other, with a table at the end
 check: deps-tests ## every test; the last line is 'N passed, N failed, N skipped'
 	selftests/run
 
+.PHONY: soak
+soak: deps-tests ## what takes hours: life, loss, hotplug, fuzzers (SRN_FUZZ_SECONDS, SRN_ROUNDS)
+	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/
+
 .PHONY: bench
-bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios
+bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios (COUNT=1: in instructions)
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
+
+.PHONY: baseline
+baseline: deps-tests ## count instructions anew, for bench/counted
+	+$(MAKE) --no-print-directory all tools
+	BASELINE=1 selftests/bench/run
 
 test-%: deps-tests ## only the suites whose name matches: test-verbs, test-soak, ...
 	selftests/run '$*'
 
 .PHONY: uml
-uml: deps-tests ## KUnit and wire in User-Mode Linux: no emulator, a loop of seconds
-	SRN_KERNELS=uml selftests/run
+uml: deps-tests ## KUnit, wire, verbs in User-Mode Linux: no emulator, a loop of minutes
+	SRN_KERNELS=uml selftests/run kunit/module wire/ verbs/verbs
+
+.PHONY: mutate
+mutate: deps-tests ## do the tests notice small faults, one at a time (MUTATE='--jobs 2 NAME')
+	selftests/mutate $(MUTATE)
+
+.PHONY: coverage
+coverage: deps-tests ## lines of module and provider that the tests reach, in percent
+	selftests/coverage/run
 
 .PHONY: kunit
 kunit: deps-tests ## KUnit on the debug kernel
@@ -172,7 +225,8 @@ uninstall: ## take it all out again
 
 .PHONY: clean
 clean: ## remove what was built; logs of test runs stay
-	rm -rf $(BUILD)/module $(CMAKE_BUILD) $(PROVIDER_BUILD) \
+	rm -rf $(BUILD)/module $(BUILD)/module-fuzz $(BUILD)/fuzz-host $(BUILD)/asan $(BUILD)/tsan \
+		$(BUILD)/coverage $(BUILD)/mutate $(BUILD)/control $(CMAKE_BUILD) $(PROVIDER_BUILD) \
 		$(BUILD)/srn.ko $(BUILD)/libsrn-rdmav34.so $(BUILD)/srn.driver
 
 .PHONY: distclean
@@ -184,4 +238,4 @@ help: ## this list
 	@echo 'usage: make [target] [KDIR=/path/to/kernel]   (without a target: all)'
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z%-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z% -]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

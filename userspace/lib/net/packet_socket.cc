@@ -2,13 +2,11 @@
 #include "packet_socket.h"
 
 #include <arpa/inet.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -20,38 +18,7 @@ namespace {
 constexpr int kQueueBytes = 64 << 20;
 constexpr size_t kLargestFrame = 1 << 17;
 
-// Classic BPF: accept UDP to the port in plain IPv4 (no options, no fragment) or IPv6.
-std::array<sock_filter, 16> UdpPortFilter(uint16_t port) {
-  constexpr uint8_t kReject = 15, kAccept = 14;
-  auto jump = [](uint8_t at, uint32_t value, uint8_t yes, uint8_t no) {
-    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint8_t>(yes - at - 1),
-                       static_cast<uint8_t>(no - at - 1), value};
-  };
-  return {{
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},  // 0 ethertype
-      jump(1, ETH_P_IPV6, 9, 2),
-      jump(2, ETH_P_IP, 3, kReject),
-      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 23},  // 3 IPv4 protocol
-      jump(4, 17, 5, kReject),
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 20},  // 5 fragment word
-      {BPF_JMP | BPF_JSET | BPF_K, kReject - 7, 0, 0x3fff},
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 36},  // 7 destination port
-      jump(8, port, kAccept, kReject),
-      {BPF_LD | BPF_B | BPF_ABS, 0, 0, 20},  // 9 IPv6 next header
-      jump(10, 17, 11, kReject),
-      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 56},  // 11 destination port
-      jump(12, port, kAccept, kReject),
-      {BPF_RET | BPF_K, 0, 0, 0},              // 13 unused
-      {BPF_RET | BPF_K, 0, 0, kLargestFrame},  // 14 accept
-      {BPF_RET | BPF_K, 0, 0, 0},              // 15 reject
-  }};
-}
-
-result::Status Configure(int fd, uint16_t udp_dport, int ifindex) {
-  auto filter = UdpPortFilter(udp_dport);
-  const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
-  if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0)
-    return result::FromErrno("SO_ATTACH_FILTER");
+result::Status Configure(int fd, int ifindex) {
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kQueueBytes, sizeof(kQueueBytes)) != 0)
     return result::FromErrno("SO_RCVBUFFORCE");
   const int yes = 1;
@@ -81,13 +48,13 @@ Time StampOf(msghdr& message, Time fallback) {
 
 }  // namespace
 
-result::Result<PacketSocket> PacketSocket::Open(const std::string& dev, uint16_t udp_dport) {
+result::Result<PacketSocket> PacketSocket::Open(const std::string& dev) {
   result::Result<int> index = GetIndex(dev);
   if (!index) return index.failure();
-  // Protocol 0 first: nothing may arrive before the filter is in place.
+  // Protocol 0 first: nothing may arrive before its own packets are left out.
   UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) return result::FromErrno("socket AF_PACKET");
-  result::Status configured = Configure(fd.get(), udp_dport, index.value());
+  result::Status configured = Configure(fd.get(), index.value());
   if (!configured) return configured.failure();
   sockaddr_ll address = {};
   address.sll_family = AF_PACKET;

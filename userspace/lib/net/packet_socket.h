@@ -15,12 +15,11 @@
 
 namespace net {
 
-// An AF_PACKET socket bound to an interface. It receives the unfragmented UDP
-// datagrams to one port, IPv4 without options or IPv6 without extension
-// headers; never what was sent from this host through the interface.
+// An AF_PACKET socket bound to an interface. It receives all that arrives there; never what was
+// sent from this host through the interface.
 class PacketSocket {
  public:
-  static result::Result<PacketSocket> Open(const std::string& dev, uint16_t udp_dport);
+  static result::Result<PacketSocket> Open(const std::string& dev);
 
   struct Frame {
     Bytes bytes;

@@ -4,6 +4,9 @@
 // Both ends of a pair live in this process, so that one clock and one scheduler
 // serve all; the pairs take turns in each round, so that what disturbs the
 // machine disturbs them alike.
+#include <sys/utsname.h>
+
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -13,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "baseline.h"
 #include "pair.h"
 #include "report.h"
 #include "workload.h"
@@ -21,6 +25,9 @@ namespace {
 
 using srnbench::Pair;
 using srnbench::Workload;
+
+// How many times --tolerance is tolerated on a kernel that is not the baseline's.
+constexpr double kOtherKernel = 5;
 
 // Those whose name begins with `prefix`.
 std::vector<Workload> Choose(const std::string& prefix) {
@@ -41,6 +48,49 @@ void Measure(const std::vector<Workload>& loads, std::vector<std::unique_ptr<Pai
   }
 }
 
+std::string Kernel() {
+  utsname name;
+  return uname(&name) == 0 ? name.release : "unknown";
+}
+
+nlohmann::json Read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot read");
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(path + ": " + error.what());
+  }
+}
+
+void Write(const std::string& path, const nlohmann::json& json) {
+  std::ofstream file(path);
+  file << json.dump(2) << '\n';
+  if (!file.flush()) throw std::runtime_error(path + ": cannot write");
+}
+
+// A line for each workload, "dearer", "cheaper" or "fine" first; false if one is not fine. What
+// became cheaper would hide what becomes dearer later.
+bool Judge(const nlohmann::json& before, const nlohmann::json& now, const std::string& pair,
+           double tolerance) {
+  bool fine = true;
+
+  // The stack under the driver is a good part of what is counted.
+  if (before.at("kernel") != now.at("kernel")) tolerance *= kOtherKernel;
+  for (const auto& change : srnbench::Compare(before.at("rows"), now.at("rows"), pair)) {
+    const bool differs = std::abs(change.dearer) > tolerance;
+    fmt::print(
+        "{} | {}: {:.1f} {}, before {:.1f}; a request costs {:+.1f} %, allowed are {:.0f} %\n",
+        !differs            ? "fine"
+        : change.dearer > 0 ? "dearer"
+                            : "cheaper",
+        change.workload, change.now, change.unit, change.before, change.dearer * 100,
+        tolerance * 100);
+    fine = fine && !differs;
+  }
+  return fine;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +100,8 @@ int main(int argc, char** argv) {
   double seconds = 1;
   std::string only;
   std::string json;
+  std::string baseline;
+  double tolerance = 0.02;
   app.add_option("--pair", specs,
                  "NAME=DEVICE,DEVICE: two ends that reach each other; the first "
                  "pair is compared with the others")
@@ -59,10 +111,15 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
   app.add_option("--only", only, "the workloads whose name begins so: write, 'send 2 B'");
   app.add_option("--json", json, "also write medians, samples and ratios to this file");
+  app.add_option(
+      "--baseline", baseline,
+      "what --json wrote before: status 2 if a request of the first pair costs more now, or less");
+  app.add_option("--tolerance", tolerance, "by how much (0.02: 2 %)")->check(CLI::Range(0.0, 10.0));
   CLI11_PARSE(app, argc, argv);
 
   try {
     const std::vector<Workload> loads = Choose(only);
+    const nlohmann::json before = baseline.empty() ? nlohmann::json() : Read(baseline);
     std::vector<std::unique_ptr<Pair>> pairs;
     std::vector<std::string> names;
     for (const std::string& spec : specs) {
@@ -72,11 +129,9 @@ int main(int argc, char** argv) {
     srnbench::Report report;
     Measure(loads, pairs, rounds, seconds, report);
     report.Print(names, loads);
-    if (!json.empty()) {
-      std::ofstream file(json);
-      file << report.Json(names, loads).dump(2) << '\n';
-      if (!file.flush()) throw std::runtime_error(json + ": cannot write");
-    }
+    const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, loads)}};
+    if (!json.empty()) Write(json, now);
+    if (!baseline.empty() && !Judge(before, now, names[0], tolerance)) return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "srnbench: {}\n", error.what());
     return 1;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "pair.h"
 
+#include <sys/mman.h>
+
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -15,14 +18,27 @@ T Must(verbs::Result<T> result, const std::string& what) {
   return *std::move(result);
 }
 
+// One physical piece, where the kernel has one: in how many pieces a buffer lies decides how many
+// references to it a packet carries, and so what a request costs.
+verbs::Bytes InOnePiece(const verbs::Buffer& buffer) {
+  const size_t skip = (kHugePage - buffer.addr() % kHugePage) % kHugePage;
+  const verbs::Bytes bytes = buffer.Slice(skip, kHugePage);
+
+  madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
+  std::memset(bytes.data(), 0x5a, bytes.size());
+  return bytes;
+}
+
 End Open(const std::string& device) {
   End end;
   end.context = Must(verbs::Context::Open(device), device);
   end.port = Must(end.context.FindPort(verbs::Ip::kV4), device + ": no IPv4 GID");
   end.pd = Must(verbs::Pd::Create(end.context), device + ": PD");
-  end.cq = Must(verbs::Cq::Create(end.context, 4 * kDepth), device + ": CQ");
-  end.buffer = Must(verbs::Buffer::Map(kBufferSize), device + ": buffer");
-  end.mr = Must(verbs::Mr::Register(end.pd, end.buffer.bytes()), device + ": MR");
+  end.channel = Must(verbs::CompChannel::Create(end.context), device + ": completion channel");
+  end.cq =
+      Must(verbs::Cq::Create(end.context, 4 * kDepth, {.channel = &end.channel}), device + ": CQ");
+  end.buffer = Must(verbs::Buffer::Map(2 * kHugePage), device + ": buffer");
+  end.mr = Must(verbs::Mr::Register(end.pd, InOnePiece(end.buffer)), device + ": MR");
   end.qp = Must(
       verbs::Qp::Create(end.pd, end.cq, end.cq, {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
       device + ": QP");

@@ -6,15 +6,16 @@
 #include <string>
 
 #include <verbs/buffer.h>
+#include <verbs/channel.h>
 #include <verbs/connect.h>
 #include <verbs/memory.h>
 
 namespace srnbench {
 
-// Requests that a sender keeps posted.
+// Requests that a sender keeps posted, at most; the size of its queues.
 inline constexpr int kDepth = 128;
-// Largest message of any workload, bytes.
-inline constexpr size_t kBufferSize = 65536;
+// Bytes of each end's buffer, a page of the large kind; no message is larger.
+inline constexpr size_t kHugePage = 2 << 20;
 
 // Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it.
 struct PairSpec {
@@ -30,6 +31,7 @@ struct End {
   verbs::Context context;
   verbs::Port port;
   verbs::Pd pd;
+  verbs::CompChannel channel;  // of cq
   verbs::Cq cq;
   verbs::Buffer buffer;
   verbs::Mr mr;

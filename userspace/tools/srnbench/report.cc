@@ -44,13 +44,13 @@ double Report::Ratio(const std::string& first, const std::string& other,
 
 void Report::Print(const std::vector<std::string>& pairs,
                    const std::vector<Workload>& loads) const {
-  fmt::print("{:<20}{:>8}", "", "unit");
+  fmt::print("{:<28}{:>8}", "", "unit");
   for (const std::string& pair : pairs) fmt::print("{:>12}", pair);
   for (size_t i = 1; i < pairs.size(); ++i)
     fmt::print("{:>16}", fmt::format("{}/{}", pairs[0], pairs[i]));
   fmt::print("\n");
   for (const Workload& load : loads) {
-    fmt::print("{:<20}{:>8}", load.name, load.unit);
+    fmt::print("{:<28}{:>8}", load.name, load.unit);
     for (const std::string& pair : pairs) fmt::print("{:>12.1f}", Median(pair, load.name));
     for (size_t i = 1; i < pairs.size(); ++i)
       fmt::print("{:>16.2f}", Ratio(pairs[0], pairs[i], load.name));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,11 @@ struct Workload {
   bool more_is_better;
   // Measures for about `time`. Throws std::runtime_error when a completion
   // fails or does not come.
-  double (*run)(Pair& pair, Duration time);
+  std::function<double(Pair& pair, Duration time)> run;
 };
 
-// 64 KiB WRITE and READ bandwidth, 8 B WRITE rate, 2 B SEND latency.
+// Bandwidth of large messages, rate of small ones, latency of tiny ones. No name is the beginning
+// of another one, so that each can be chosen.
 const std::vector<Workload>& Workloads();
 
 }  // namespace srnbench

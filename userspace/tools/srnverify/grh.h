@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The 40 bytes in front of a UD message: the IP header that it came with.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <string>
+
+#include <verbs/buffer.h>
+
+namespace srnverify {
+
+inline constexpr uint32_t kGrhSize = 40;
+
+// What is wrong with it, empty if nothing is: of a message of `size` bytes from `from` to `to`.
+// Over IPv4 the first 20 bytes mean nothing.
+std::string WrongInGrh(verbs::ConstBytes grh, const ibv_gid& from, const ibv_gid& to, uint32_t size,
+                       bool imm);
+
+}  // namespace srnverify

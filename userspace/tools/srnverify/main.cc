@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// srnverify: two ends send each other messages of every kind and look at every byte and at every
+// field of every completion.
+//
+// Both derive the same plan from a seed; what is in memory, and outside of what was sent, must be
+// as planned. One end waits for the other over TCP, or both are in this process.
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "fault.h"
+#include "report.h"
+#include "session.h"
+
+namespace {
+
+using srnverify::Choice;
+using srnverify::Device;
+using srnverify::Fault;
+using srnverify::Need;
+using srnverify::Outcome;
+using srnverify::Settings;
+
+struct Arguments {
+  std::string host;
+  std::string device;
+  std::vector<std::string> pair;
+  std::vector<std::string> addresses;
+  std::vector<int> gid_indices;
+  bool ipv6 = false;
+  uint16_t port = 18600;
+  double patience = 60;
+  std::string json;
+  Settings settings;
+};
+
+constexpr char kFooter[] = R"(
+Both ends on one machine:        srnverify --pair srn0,srn1
+On two, the server first:        srnverify -d srn0
+                                 srnverify -d srn0 192.0.2.1
+The same run again:              srnverify --pair srn0,srn1 --seed 4711
+
+What is to be run is told to the client; the server takes it from there.
+--need and --without know: rc uc ud imm atomic window srq inline sge rnr fence mtu-256
+mtu-512 mtu-1024 mtu-2048 mtu-4096.
+Status 0: every byte and every completion was as planned. 1: one was not, or a needed feature is
+not there, or nothing happened for too long; the first fault is told on stderr, with the seed.)";
+
+void AddEnds(CLI::App& app, Arguments& args) {
+  app.add_option("host", args.host, "the server's name or address; without it this is the server");
+  auto* device = app.add_option("-d,--device", args.device, "the RDMA device");
+  app.add_option("--pair", args.pair, "DEVICE,DEVICE: both ends in this process")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->expected(2)
+      ->excludes(device);
+  app.add_option("--address", args.addresses,
+                 "the GID of this IP address; with --pair ADDRESS,ADDRESS")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("-x,--gid-index", args.gid_indices, "the GID of this index; with --pair two")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("-6,--ipv6", args.ipv6, "an IPv6 GID, where none is chosen (IPv4)");
+  app.add_option("-p,--port", args.port, "TCP port of the server (18600)");
+  app.add_option("--patience", args.patience,
+                 "seconds without anything after which the run has failed (60)");
+  app.add_option("--json", args.json, "also write the result to this file");
+}
+
+void AddRecipe(CLI::App& app, Arguments& args, std::optional<uint64_t>& seed) {
+  srnverify::Recipe& recipe = args.settings.recipe;
+  app.add_option("--seed", seed, "what the plan is made from (random)");
+  app.add_option("--threads", recipe.threads, "of each end (2)")->check(CLI::Range(1, 64));
+  app.add_option("--qps", recipe.qps, "of each thread (9)")->check(CLI::Range(1, 256));
+  app.add_option("--rounds", recipe.rounds, "of each thread (16)")->check(CLI::Range(1, 1000000));
+  app.add_option("--seconds", recipe.seconds, "rounds go on for so long")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("-m,--mtu", recipe.mtu, "path MTU of all QPs (each another)")
+      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
+  app.add_option("--max-size", recipe.max_size, "of a message (1048577)")
+      ->check(CLI::Range(1u, 8u << 20));
+  app.add_flag("--lossy", recipe.lossy, "UC and UD may lose and repeat messages");
+  app.add_option("--without", recipe.without, "features that are left out")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--need", args.settings.need,
+                 "features that must be in the plan, each MTU in RC and UC, srq in RC and UD; and "
+                 "messages of all kinds must arrive; all: every one")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+Choice ChoiceOf(const Arguments& args, const std::string& device, size_t end) {
+  Choice choice{.device = device, .gid_index = {}, .address = {}, .ip = verbs::Ip::kV4};
+  if (args.ipv6) choice.ip = verbs::Ip::kV6;
+  if (!args.addresses.empty()) choice.address = args.addresses.at(end);
+  if (!args.gid_indices.empty()) choice.gid_index = args.gid_indices.at(end);
+  return choice;
+}
+
+// The end that knows what happened speaks for both.
+Outcome Merge(Outcome a, const Outcome& b) {
+  if (b.fault && (!a.fault || a.follows)) {
+    a.fault = b.fault;
+    a.follows = b.follows;
+  }
+  a.tally.Add(b.tally);
+  return a;
+}
+
+Outcome RunPair(const Arguments& args) {
+  const Device devices[] = {Device::Open(ChoiceOf(args, args.pair[0], 0)),
+                            Device::Open(ChoiceOf(args, args.pair[1], 1))};
+  auto [first, second] = Need(net::Stream::Pair(), "streams");
+  std::vector<net::Stream> streams[2];
+  for (int i = 0; i < args.settings.recipe.threads; ++i) {
+    auto [one, other] = Need(net::Stream::Pair(), "streams");
+    streams[0].push_back(std::move(one));
+    streams[1].push_back(std::move(other));
+  }
+  Outcome outcomes[2];
+  const auto run = [&](int side, net::Stream stream) {
+    Settings settings = args.settings;
+    settings.side = side;
+    auto more = [&streams, side](int) { return std::move(streams[side]); };
+    outcomes[side] = RunEnd(devices[side], settings, {std::move(stream), more});
+  };
+  std::jthread server(run, 0, std::move(first));
+  run(1, std::move(second));
+  server.join();
+  return Merge(std::move(outcomes[1]), outcomes[0]);
+}
+
+Outcome RunAlone(const Arguments& args, std::chrono::milliseconds patience) {
+  Settings settings = args.settings;
+  settings.side = args.host.empty() ? 0 : 1;
+  const Device device = Device::Open(ChoiceOf(args, args.device, 0));
+  return RunEnd(device, settings,
+                args.host.empty() ? srnverify::Await(args.port, patience)
+                                  : srnverify::Dial(args.host, args.port, patience));
+}
+
+Outcome Run(Arguments& args) {
+  const auto patience = std::chrono::milliseconds(static_cast<int64_t>(args.patience * 1000));
+  args.settings.patience = patience;
+  try {
+    srnverify::CheckNames(args.settings.recipe.without);
+    if (args.settings.need != std::vector<std::string>{"all"})
+      srnverify::CheckNames(args.settings.need);
+    if (args.device.empty() && args.pair.empty()) throw Fault("no --device and no --pair");
+    return args.pair.empty() ? RunAlone(args, patience) : RunPair(args);
+  } catch (const std::exception& error) {
+    Outcome outcome;
+    outcome.fault = error.what();
+    return outcome;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Checks every byte and every completion that RDMA devices deliver."};
+  app.footer(kFooter);
+  Arguments args;
+  std::optional<uint64_t> given;
+  AddEnds(app, args);
+  AddRecipe(app, args, given);
+  CLI11_PARSE(app, argc, argv);
+
+  args.settings.recipe.seed = given.value_or(std::random_device()());
+  const Outcome outcome = Run(args);
+  const uint64_t seed = outcome.plan ? outcome.plan->recipe.seed : args.settings.recipe.seed;
+  PrintOutcome(outcome, seed);
+  if (!args.json.empty()) {
+    std::ofstream file(args.json);
+    file << Json(outcome, seed).dump(2) << '\n';
+    if (!file.flush()) {
+      fmt::print(stderr, "srnverify: {}: cannot write\n", args.json);
+      return 1;
+    }
+  }
+  return outcome.fault ? 1 : 0;
+}
