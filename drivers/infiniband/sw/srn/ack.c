@@ -18,6 +18,8 @@
 
 /* What was in flight when a NAK left has come after this long, near by. */
 #define IN_FLIGHT_NS	(100ull * NSEC_PER_USEC)
+/* Peers have three retries at least, or do not mean to be patient. */
+#define NAKS_IN_A_ROW	3
 
 static unsigned int syndrome_class(u8 syndrome)
 {
@@ -27,11 +29,6 @@ static unsigned int syndrome_class(u8 syndrome)
 void srn_ack_reset(struct srn_qp *qp)
 {
 	qp->resp.ack = (struct srn_ack) {};
-}
-
-void srn_ack_abandon(struct srn_qp *qp)
-{
-	qp->resp.ack.pending = false;
 }
 
 static bool pending_ack(const struct srn_ack *ack)
@@ -78,25 +75,36 @@ static u32 newest_done(const struct srn_responder *resp, u32 psn)
 	return done;
 }
 
-/* A NAK that waits says as much. */
+/* A NAK that waits says as much. An ACK that waits, for a duplicate in front of a READ, does not say
+ * it of one behind that, and the READ's answer takes its place.
+ */
 void srn_ack_again(struct srn_qp *qp, u32 psn)
 {
 	struct srn_ack *ack = &qp->resp.ack;
+	u32 done = newest_done(&qp->resp, psn);
 
-	if (!ack->pending)
-		set_pending(ack, SRN_SYN_ACK_UNLIMITED, newest_done(&qp->resp, psn));
+	if (!ack->pending || (pending_ack(ack) && srn_psn_diff(done, ack->psn) > 0))
+		set_pending(ack, SRN_SYN_ACK_UNLIMITED, done);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_again);
+
+/* The expected packet, by a NAK, which acknowledges what was executed, too. */
+static void refuse(struct srn_qp *qp, u8 syndrome, bool next_came)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+
+	ack->nak_sent = syndrome;
+	ack->next_came = next_came;
+	set_pending(ack, syndrome, qp->resp.msg.psn);
+}
 
 /* The packets behind it that are here already have their say first: one NAK for all of
  * them, none if they were only reordered.
  */
-static void send_back(struct srn_qp *qp, u8 syndrome)
+static void send_back(struct srn_qp *qp, u8 syndrome, bool next_came)
 {
 	qp->answer_later = true;
-	qp->resp.ack.nak_sent = syndrome;
-	qp->resp.ack.next_came = false;
-	set_pending(&qp->resp.ack, syndrome, qp->resp.msg.psn);
+	refuse(qp, syndrome, next_came);
 }
 
 /* The packet behind the refused one comes first after it, so when it comes a second time
@@ -121,17 +129,57 @@ static void note_dropped(struct srn_ack *ack, u32 psn)
 	ack->dropped = true;
 }
 
-void srn_ack_gap(struct srn_qp *qp, u32 psn)
+/* Of what is held nothing but the gap need come again. Packets that are held and come again in
+ * the order of their PSNs are one try of a peer that goes back; the gap was part of it, or of
+ * the one before it, and was lost.
+ */
+static bool tries_again(struct srn_ack *ack, u32 psn)
+{
+	bool new_try = !ack->again_any || srn_psn_diff(psn, ack->again) <= 0;
+
+	ack->again_any = true;
+	ack->again = psn;
+	return new_try;
+}
+
+/* After a RNR NAK: when the peer need no longer wait, what came before comes again, or, if none
+ * did, any. What was in flight says nothing.
+ */
+static bool resumed_without_it(const struct srn_qp *qp, bool again)
+{
+	return (again || srn_hold_is_single(&qp->resp.hold)) &&
+	       ktime_get_ns() >= qp->resp.ack.resumes_ns;
+}
+
+/* Where there is something to be said of the gap in front of what is held, srn_ack_conclude() says
+ * it, behind what else is here already: one NAK for all.
+ */
+static void gap_before_held(struct srn_qp *qp, u32 psn, bool again)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+	bool rnr = syndrome_class(ack->nak_sent) == SRN_SYN_RNR;
+
+	qp->answer_later = true;
+	if (!ack->nak_sent)
+		return;
+	if (rnr ? resumed_without_it(qp, again) : again && tries_again(ack, psn))
+		ack->nak_sent = 0;
+}
+
+void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	bool next = psn == srn_psn_add(qp->resp.msg.psn, 1);
 	bool seen = !ack->dropped || srn_psn_diff(psn, ack->ahead) <= 0;
 
+	if (held != SRN_HELD_NOT) {
+		gap_before_held(qp, psn, held == SRN_HELD_AGAIN);
+		return;
+	}
 	note_dropped(ack, psn);
 	if (ack->nak_sent && !lost_again(ack, next, seen))
 		return;
-	send_back(qp, srn_verdicts[SRN_V_SEQ].nak);
-	ack->next_came = true;
+	send_back(qp, srn_verdicts[SRN_V_SEQ].nak, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
@@ -139,7 +187,7 @@ void srn_ack_rnr(struct srn_qp *qp)
 {
 	u64 wait = max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
 
-	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer);
+	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer, false);
 	qp->resp.ack.resumes_ns = ktime_get_ns() + wait;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
@@ -157,6 +205,7 @@ bool srn_ack_expected(struct srn_qp *qp)
 	struct srn_ack *ack = &qp->resp.ack;
 
 	ack->nak_sent = 0;
+	ack->again_any = false;
 	if (ack->dropped && srn_psn_diff(ack->ahead, qp->resp.msg.psn) <= 0)
 		ack->dropped = false;
 	if (!ack->pending || pending_ack(ack))
@@ -190,42 +239,88 @@ static enum srn_counter counter_of(u8 syndrome)
 	}
 }
 
-/* Packets changed places on the way: one came in time after all, and the NAK for it was
- * withdrawn; those behind it were dropped. Unless they came again meanwhile, the peer is
- * told what is expected now, which acknowledges all before it.
+/* Whether something is held that waits for what the peer was not told to send again. */
+static bool misses(const struct srn_qp *qp)
+{
+	const struct srn_ack *ack = &qp->resp.ack;
+
+	return !ack->fatal && !ack->nak_sent && !srn_hold_is_empty(&qp->resp.hold) &&
+	       !srn_hold_has(&qp->resp.hold, qp->resp.msg.psn);
+}
+
+/* What was dropped for want of room comes again only if it is asked for. */
+void srn_ack_filled(struct srn_qp *qp, bool done)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+
+	ack->holed |= ack->dropped;
+	if (!ack->pending && done)
+		set_pending(ack, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
+}
+
+/* What is held waits for a packet that the peer was not told of. Or packets changed places on the
+ * way: one came in time after all, and the NAK for it was withdrawn; those behind it were dropped.
+ * Unless they came again meanwhile, the peer is told what is expected now.
  */
 void srn_ack_conclude(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	s32 ahead = srn_psn_diff(ack->ahead, qp->resp.msg.psn);
 
+	if (misses(qp)) {
+		ack->holed = false;
+		refuse(qp, srn_verdicts[SRN_V_SEQ].nak, true);
+		return;
+	}
 	if (!ack->holed)
 		return;
 	ack->holed = false;
-	if (ack->fatal || !ack->dropped || ahead < 0)
+	if (ack->fatal || ack->nak_sent || !ack->dropped || ahead < 0)
 		return;
-	ack->nak_sent = srn_verdicts[SRN_V_SEQ].nak;
-	ack->next_came = ahead > 0;
-	set_pending(ack, ack->nak_sent, qp->resp.msg.psn);
+	refuse(qp, srn_verdicts[SRN_V_SEQ].nak, ahead > 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_conclude);
 
 /* Without memory the answer is lost, as on a bad wire: the peer asks again. */
+static void send(struct srn_qp *qp, u8 syndrome, u32 psn)
+{
+	struct sk_buff *skb;
+
+	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, SRN_BUILD_ALONE, qp->dest_qpn, psn, 0);
+	if (!skb) {
+		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
+		return;
+	}
+	srn_build_aeth(skb, syndrome, qp->resp.msg.msn);
+	srn_count(qp->dev, counter_of(syndrome));
+	srn_xmit(&qp->path, skb, NULL);
+}
+
+/* A NAK acknowledges what comes before it. But there are peers (hfi1) that take a retry for each
+ * NAK, and give them back for an ACK only: of many gaps in a long message each is told of with a
+ * NAK.
+ */
+static bool wants_ack_first(struct srn_ack *ack)
+{
+	if (ack->syndrome != srn_verdicts[SRN_V_SEQ].nak) {
+		ack->naks = 0;
+		return false;
+	}
+	if (++ack->naks < NAKS_IN_A_ROW || !ack->done_any || ack->done_psn != srn_psn_add(ack->psn, -1))
+		return false;
+	ack->naks = 1;
+	return true;
+}
+
 void srn_ack_send(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
-	struct sk_buff *skb;
 
 	srn_ack_conclude(qp);
 	if (!ack->pending)
 		return;
 	ack->pending = false;
-	skb = srn_build(IB_OPCODE_RC_ACKNOWLEDGE, SRN_BUILD_ALONE, qp->dest_qpn, ack->psn, 0);
-	if (!skb) {
-		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
-		return;
-	}
-	srn_build_aeth(skb, ack->syndrome, qp->resp.msg.msn);
-	srn_count(qp->dev, counter_of(ack->syndrome));
-	srn_xmit(&qp->path, skb, NULL);
+	if (wants_ack_first(ack))
+		send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
+	send(qp, ack->syndrome, ack->psn);
 }

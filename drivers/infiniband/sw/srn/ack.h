@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "hold.h"
+
 struct srn_qp;
 
 /* Written by ack.c only. */
@@ -20,17 +22,17 @@ struct srn_ack {
 	bool next_came;		/* the packet behind the refused one, since the NAK */
 	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
 	bool holed;		/* the NAK that would have brought them again was withdrawn */
+	bool again_any;		/* packets that are held came again behind this gap, up to @again */
+	u8 naks;		/* NAKs of gaps since the last ACK */
 	u64 resumes_ns;		/* RNR NAK: not before this (ktime) does the peer go on */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
+	u32 again;
 	u32 done_psn;		/* newest SEND or WRITE packet executed, if done_any */
 };
 
 /** srn_ack_reset() - as in RESET: nothing was received, nothing is owed */
 void srn_ack_reset(struct srn_qp *qp);
-
-/** srn_ack_abandon() - what is pending is not sent */
-void srn_ack_abandon(struct srn_qp *qp);
 
 /** srn_ack_done() - SEND or WRITE packet @psn was executed; @asked: it wants an ACK */
 void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
@@ -44,11 +46,20 @@ void srn_ack_again(struct srn_qp *qp, u32 psn);
 
 /**
  * srn_ack_gap() - @psn came, which is ahead of the expected PSN: NAK, sequence error
+ * @held: what became of it
  *
  * One for each gap: what else is in flight draws nothing. What the peer sends again
  * and is lost again draws another.
  */
-void srn_ack_gap(struct srn_qp *qp, u32 psn);
+void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held);
+
+/**
+ * srn_ack_filled() - what had been held up to the expected PSN was executed
+ * @done: there were SENDs or WRITEs among it; of others the answers say how far we are
+ *
+ * The peer, which may wait for nothing else, is told at once how far we are.
+ */
+void srn_ack_filled(struct srn_qp *qp, bool done);
 
 /** srn_ack_rnr() - the expected packet finds no receive WQE; what follows it draws nothing */
 void srn_ack_rnr(struct srn_qp *qp);

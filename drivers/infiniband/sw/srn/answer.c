@@ -8,10 +8,14 @@
 
 #include "ack.h"
 #include "build.h"
+#include "head.h"
+#include "limits.h"
 #include "mem.h"
 #include "opcode.h"
+#include "psn.h"
 #include "qp.h"
 #include "replay.h"
+#include "run.h"
 #include "sgl.h"
 #include "stats.h"
 #include "train.h"
@@ -43,6 +47,8 @@ void srn_answer_again_read(struct srn_qp *qp, u32 psn, const struct srn_range *r
 	if (get_mem(qp, range->va, range->rkey, range->len, &mem))
 		return;
 	put_mem(mem);
+	/* It may have been lost for being a run. */
+	qp->resp.doubt = SRN_RUN_DOUBT;
 	srn_replay_again(&qp->resp.replay, slot, psn, range->len);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_read);
@@ -69,13 +75,13 @@ static void collect(struct srn_qp *qp, struct sk_buff_head *built, struct sk_buf
 	srn_ack_implied(qp, psn);
 }
 
-/* In trains, where the path takes them; the last one does not wait for the next answer. */
+/* In runs and trains, where the path takes them; the last one does not wait for the next answer. */
 static void transmit(struct srn_qp *qp, struct sk_buff_head *built)
 {
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(built)))
-		srn_train_add(&qp->resp.train, &qp->path, skb, !skb_queue_empty(built));
+		srn_run_or_train(&qp->resp.train, &qp->path, skb, !skb_queue_empty(built));
 	srn_train_leave(&qp->resp.train, &qp->path);
 }
 
@@ -114,21 +120,94 @@ static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *s
 	return v;
 }
 
+/* Copies, since who takes the memory back must not wait for packets that are on their way. */
+static bool copy_pages(struct sk_buff *skb, struct srn_mem *mem, u64 va, u32 len)
+{
+	struct page *page;
+	u32 here;
+
+	for (; len; len -= here, va += here) {
+		page = srn_head_page();
+		if (!page)
+			return false;
+		here = min_t(u32, len, PAGE_SIZE);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, here, PAGE_SIZE);
+		srn_mem_read(mem, va, page_address(page), here);
+	}
+	return true;
+}
+
+/* @num packets as one. */
+static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				 const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num)
+{
+	u32 len = min(num * qp->mtu, pkt->left);
+	struct srn_run run = {
+		.num = num,
+		.each = qp->mtu,
+		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+	};
+	struct sk_buff *skb;
+
+	if (len == pkt->left) {
+		run.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST;
+		run.word = srn_build_smsn(SRN_SYN_ACK_UNLIMITED, slot->msn);
+	}
+	skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, sizeof(run));
+	if (!skb)
+		return NULL;
+	if (pkt->aeth)
+		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
+	srn_run_put(skb, &qp->path, &run);
+	if (copy_pages(skb, mem, pkt->va, len))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
+static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
+{
+	if (pkt->last || qp->resp.doubt || qp->mtu < SRN_REF_MIN)
+		return 1;
+	return srn_run_packets(&qp->path, min_t(u32, budget, DIV_ROUND_UP(pkt->left, qp->mtu)),
+			       qp->mtu);
+}
+
+/* A packet of the answer, or a run; returns how many packets that are. */
+static u32 build_next(struct srn_qp *qp, struct srn_replay_slot *slot, struct srn_mem *mem,
+		      struct sk_buff_head *built, struct srn_read_packet *pkt, int budget)
+{
+	struct sk_buff *skb = NULL;
+	u32 num;
+
+	srn_replay_packet(slot, qp->mtu, pkt);
+	num = run_packets(qp, pkt, budget);
+	if (num > 1)
+		skb = build_run(qp, slot, pkt, mem, num);
+	if (!skb) {
+		num = 1;
+		skb = build_read(qp, slot, pkt, mem, pkt->last && skb_queue_empty(built));
+	}
+	qp->resp.doubt -= min(qp->resp.doubt, num);
+	collect(qp, built, skb, srn_psn_add(slot->psn, num - 1));
+	return num;
+}
+
 /* What this round's budget has of a READ's answer. Returns true if that was the end of it. */
 static bool build_part(struct srn_qp *qp, struct srn_replay_slot *slot, struct srn_mem *mem,
 		       struct sk_buff_head *built, int *budget)
 {
 	struct srn_read_packet pkt;
-	bool alone;
+	bool end;
+	u32 num;
 
 	do {
-		srn_replay_packet(slot, qp->mtu, &pkt);
-		alone = pkt.last && skb_queue_empty(built);
-		collect(qp, built, build_read(qp, slot, &pkt, mem, alone), slot->psn);
-		srn_replay_advance(slot);
-		--*budget;
-	} while (!pkt.last && *budget > 0);
-	return pkt.last;
+		num = build_next(qp, slot, mem, built, &pkt, *budget);
+		end = num * qp->mtu >= pkt.left;
+		srn_replay_advance(slot, num);
+		*budget -= num;
+	} while (!end && *budget > 0);
+	return end;
 }
 
 /* The key is proven for what is left of the answer, once a round: a region that goes away in

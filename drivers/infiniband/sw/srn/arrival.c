@@ -39,9 +39,10 @@ void srn_arrival_init(struct srn_arrival *a, struct srn_qp *qp, struct sk_buff *
 		.skb = skb,
 		.pkt = srn_pkt(skb),
 		.info = srn_pkt_info(skb),
+		.last = srn_pkt_last(skb),
 	};
 	a->start = a->info->pos == SRN_POS_ONLY || a->info->pos == SRN_POS_FIRST;
-	a->end = a->info->pos == SRN_POS_ONLY || a->info->pos == SRN_POS_LAST;
+	a->end = a->last->pos == SRN_POS_ONLY || a->last->pos == SRN_POS_LAST;
 	read_range(a);
 }
 

@@ -30,6 +30,7 @@ struct srn_arrival {
 	struct sk_buff *skb;
 	const struct srn_pkt *pkt;
 	const struct srn_opcode *info;
+	const struct srn_opcode *last;	/* of the packet that ends it: its own, or a run's last one */
 	bool start;		/* begins a message */
 	bool end;		/* ends one */
 	bool ack_owed;		/* a NAK was withdrawn for it */
@@ -41,7 +42,7 @@ struct srn_arrival {
 
 static inline bool srn_arrival_has_imm(const struct srn_arrival *a)
 {
-	return a->info->hdrs & SRN_HDR_IMM;
+	return a->last->hdrs & SRN_HDR_IMM;
 }
 
 /** srn_message_start() - nothing is under way, @psn comes next, none was completed */

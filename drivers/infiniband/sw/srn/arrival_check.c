@@ -18,7 +18,13 @@ static enum srn_verdict check_sequence(const struct srn_arrival *a)
 		SRN_OK : SRN_V_INV_REQ;
 }
 
-/* offset is at most SRN_MAX_MSG_SIZE and len at most 4096 here: no overflow. */
+/* Those of a run were proven: srn_responder_takes_run(). */
+static bool len_fits(const struct srn_arrival *a)
+{
+	return srn_pkt_is_run(a->skb) || srn_arrival_len_fits(a->info->pos, a->pkt->len, a->qp->mtu);
+}
+
+/* offset is at most SRN_MAX_MSG_SIZE and len less than 64 KiB here: no overflow. */
 static bool message_fits(const struct srn_arrival *a)
 {
 	u32 sum = a->offset + a->pkt->len;
@@ -37,8 +43,7 @@ static enum srn_verdict check_length(const struct srn_arrival *a)
 	switch (a->info->op) {
 	case SRN_OP_SEND:
 	case SRN_OP_WRITE:
-		fits = srn_arrival_len_fits(a->info->pos, a->pkt->len, a->qp->mtu) &&
-		       message_fits(a);
+		fits = len_fits(a) && message_fits(a);
 		break;
 	case SRN_OP_READ_REQ:
 		fits = a->range.len <= SRN_MAX_MSG_SIZE;
@@ -95,20 +100,14 @@ static enum srn_verdict check_rights(struct srn_arrival *a)
 	return a->info->is_atomic && !is_aligned(a) ? SRN_V_INV_REQ : SRN_OK;
 }
 
-/* Where the payload of a SEND goes, and whom an immediate is told. */
+/* Where the payload of a SEND goes, and whom an immediate is told. Whether it fits there is
+ * found out when it is placed, before any of its bytes are.
+ */
 static enum srn_verdict check_receive(const struct srn_arrival *a)
 {
-	bool send = a->info->op == SRN_OP_SEND;
-	enum srn_verdict v;
-
-	if (!send && !srn_arrival_has_imm(a))
+	if (a->info->op != SRN_OP_SEND && !srn_arrival_has_imm(a))
 		return SRN_OK;
-	v = srn_rq_open(a->qp);
-	if (v)
-		return v;
-	if (send && (u64)a->offset + a->pkt->len > a->qp->rq.wqe.length)
-		return SRN_V_RESP_LEN;
-	return SRN_OK;
+	return srn_rq_open(a->qp);
 }
 
 /* A peer with more READs and atomics open than was agreed on, rounded up. */

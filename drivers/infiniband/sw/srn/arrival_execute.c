@@ -57,7 +57,7 @@ static enum srn_verdict complete_receive(struct srn_arrival *a)
 	if (srn_arrival_has_imm(a)) {
 		cqe.imm = srn_pkt_imm(a->skb);
 		cqe.wc_flags |= SRN_WC_WITH_IMM;
-	} else if (a->info->hdrs & SRN_HDR_IETH) {
+	} else if (a->last->hdrs & SRN_HDR_IETH) {
 		v = invalidate(a, &cqe);
 	}
 	if (!v)
@@ -78,9 +78,9 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 	v = a->end ? complete_receive(a) : SRN_OK;
 	if (v)
 		return v;
-	srn_arrival_done(a, 1);
+	srn_arrival_done(a, srn_pkt_num(a->skb));
 	if (a->qp->svc->reliable)
-		srn_ack_done(a->qp, a->pkt->psn,
+		srn_ack_done(a->qp, srn_pkt_last_psn(a->skb),
 			     a->ack_owed || (a->pkt->flags & SRN_PKT_ACKREQ));
 	return SRN_OK;
 }
@@ -93,7 +93,7 @@ static enum srn_verdict execute_read(struct srn_arrival *a)
 	srn_arrival_done(a, npsn);
 	srn_replay_add_read(&a->qp->resp.replay, a->pkt->psn, npsn, a->msg->msn, &a->range);
 	/* More than a round sends: not in the time of who happens to receive here. */
-	if (npsn > SRN_RUN_BUDGET)
+	if (npsn > SRN_ROUND_BUDGET)
 		a->qp->answer_later = true;
 	return SRN_OK;
 }

@@ -58,6 +58,7 @@ void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len)
 	reth->rkey = cpu_to_be32(rkey);
 	reth->len = cpu_to_be32(len);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_reth);
 
 void srn_build_atomic(struct sk_buff *skb, u64 va, u32 rkey, u64 swap_add, u64 compare)
 {
@@ -73,9 +74,9 @@ void srn_build_aeth(struct sk_buff *skb, u8 syndrome, u32 msn)
 {
 	struct srn_aeth *aeth = skb_put(skb, sizeof(*aeth));
 
-	aeth->smsn = be32_encode_bits(syndrome, SRN_AETH_SYNDROME) |
-		     be32_encode_bits(msn & SRN_AETH_MSN, SRN_AETH_MSN);
+	aeth->smsn = srn_build_smsn(syndrome, msn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_aeth);
 
 void srn_build_atomic_ack(struct sk_buff *skb, u64 orig)
 {

@@ -43,6 +43,14 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn);
 void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len);
 void srn_build_atomic(struct sk_buff *skb, u64 va, u32 rkey, u64 swap_add, u64 compare);
+
+/** srn_build_smsn() - an AETH's word */
+static inline __be32 srn_build_smsn(u8 syndrome, u32 msn)
+{
+	return be32_encode_bits(syndrome, SRN_AETH_SYNDROME) |
+	       be32_encode_bits(msn & SRN_AETH_MSN, SRN_AETH_MSN);
+}
+
 void srn_build_aeth(struct sk_buff *skb, u8 syndrome, u32 msn);
 void srn_build_atomic_ack(struct sk_buff *skb, u64 orig);
 void srn_build_imm(struct sk_buff *skb, __be32 imm);

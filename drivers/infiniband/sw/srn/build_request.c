@@ -8,6 +8,7 @@
 #include "opcode.h"
 #include "psn.h"
 #include "qp.h"
+#include "run.h"
 #include "segment.h"
 #include "wr_op.h"
 
@@ -37,6 +38,26 @@ static void put_headers(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *
 		srn_build_imm(skb, wqe->imm);
 	if (hdrs & SRN_HDR_IETH)
 		srn_build_ieth(skb, wqe->inv_rkey);
+}
+
+/* Of the last packet, all there is to say. */
+static void put_run(struct sk_buff *skb, struct srn_qp *qp, struct srn_wqe *wqe,
+		    const struct srn_plan *plan, unsigned int flags)
+{
+	u16 hdrs = srn_opcodes[plan->end].hdrs;
+	struct srn_run run = {
+		.num = plan->num,
+		.each = qp->mtu,
+		.opcode = plan->end,
+		.flags = (flags & SRN_BUILD_ACKREQ ? SRN_PKT_ACKREQ : 0) |
+			 (flags & SRN_BUILD_SE ? SRN_PKT_SE : 0),
+	};
+
+	if (hdrs & SRN_HDR_IMM)
+		run.word = wqe->imm;
+	else if (hdrs & SRN_HDR_IETH)
+		run.word = cpu_to_be32(wqe->inv_rkey);
+	srn_run_put(skb, &qp->path, &run);
 }
 
 /* Payload of a packet; @refs: as page references where that is possible. */
@@ -72,17 +93,21 @@ static enum srn_verdict make_packet(struct srn_qp *qp, struct srn_wqe *wqe,
 				    const struct srn_plan *plan, unsigned int flags, bool refs,
 				    struct sk_buff **skb)
 {
-	bool payload = srn_opcodes[plan->opcode].has_payload;
+	bool payload = srn_opcodes[plan->opcode].has_payload, run = plan->num > 1;
 	u32 dqpn = qp->dest_qpn;
 	enum srn_verdict v;
 
 	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
 		dqpn = wqe->ud.qpn;
-	*skb = srn_build(plan->opcode, flags, dqpn, plan->psn,
-			 payload && !refs ? plan->len : 0);
+	if (run && !refs)
+		return SRN_V_AGAIN;
+	*skb = srn_build(plan->opcode, run ? 0 : flags, dqpn, plan->psn,
+			 run ? sizeof(struct srn_run) : payload && !refs ? plan->len : 0);
 	if (!*skb)
 		return SRN_V_AGAIN;
 	put_headers(*skb, qp, wqe, plan);
+	if (run)
+		put_run(*skb, qp, wqe, plan, flags);
 	v = put_payload(*skb, qp, wqe, plan, refs);
 	if (v) {
 		kfree_skb(*skb);
@@ -95,7 +120,8 @@ static enum srn_verdict make_packet(struct srn_qp *qp, struct srn_wqe *wqe,
  * not needed any more: RC. UC and UD complete when they are sent. And only once: a
  * program that writes while we send makes an ICRC wrong, and would each time.
  */
-static bool by_reference(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan)
+bool srn_build_references(const struct srn_qp *qp, const struct srn_wqe *wqe,
+			  const struct srn_plan *plan)
 {
 	bool again = srn_psn_diff(plan->psn, qp->window.end) < 0;
 
@@ -107,12 +133,12 @@ enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
 				   struct sk_buff **skb)
 {
-	bool refs = by_reference(qp, wqe, plan);
+	bool refs = srn_build_references(qp, wqe, plan);
 	enum srn_verdict v;
 
 	v = make_packet(qp, wqe, plan, flags, refs, skb);
 	/* Pages that can't be referenced, or too many pieces: copy. */
-	if (v == SRN_V_AGAIN && refs)
+	if (v == SRN_V_AGAIN && refs && plan->num == 1)
 		v = make_packet(qp, wqe, plan, flags, false, skb);
 	return v;
 }

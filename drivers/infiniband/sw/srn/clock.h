@@ -13,7 +13,7 @@
 struct srn_turn;
 
 enum srn_alarm {
-	SRN_ALARM_ACK,		/* the local ACK timeout */
+	SRN_ALARM_ACK,		/* the next probe, or the local ACK timeout */
 	SRN_ALARM_RNR,		/* the peer may be ready now */
 	SRN_ALARM_ROOM,		/* the queues below may have room */
 	SRN_ALARM_QUIET,	/* no answer, or no worker, for a while, and posts go without

@@ -7,6 +7,7 @@
 #include "parse.h"
 #include "psn.h"
 #include "qp.h"
+#include "response.h"
 #include "retry.h"
 #include "sq.h"
 #include "stats.h"
@@ -14,6 +15,11 @@
 #include "turn.h"
 #include "window.h"
 #include "wr_op.h"
+
+static bool receives(const struct srn_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
 
 static struct srn_wqe *oldest(struct srn_qp *qp)
 {
@@ -28,33 +34,101 @@ static void progress(struct srn_qp *qp, u32 una)
 	srn_retry_progress(qp);
 }
 
+/* Returns the next PSN of the READ's answer that has not come: those that came early have. */
+static u32 skip_early(struct srn_qp *qp, struct srn_wqe *wqe)
+{
+	while (!wqe->done && srn_early_take(&qp->early, wqe->done_psn))
+		srn_sq_answered(wqe);
+	return wqe->done_psn;
+}
+
+/* Answers to a READ that came when others in front of it were missing. False: none did. */
+static bool take_early(struct srn_qp *qp)
+{
+	u32 una = qp->window.una;
+
+	if (!srn_sq_is_busy(&qp->sq) || !srn_wqe_is_read(oldest(qp)))
+		return false;
+	if (skip_early(qp, oldest(qp)) == una)
+		return false;
+	progress(qp, oldest(qp)->done_psn);
+	return true;
+}
+
+/* In the other mode all behind the READ is sent again. */
+static void note_reached(struct srn_qp *qp, u32 psn)
+{
+	if (srn_qp_holds(qp))
+		srn_early_reached(&qp->early, psn);
+}
+
+static void note_named(struct srn_qp *qp, u32 psn)
+{
+	if (srn_qp_holds(qp))
+		srn_early_named(&qp->early, psn);
+}
+
 /* Everything up to and including @psn has reached the peer. Stops in front of a
  * READ or atomic that was not answered. Returns false then.
  */
 static bool acknowledge(struct srn_qp *qp, u32 psn)
 {
-	u32 una = qp->window.una;
-	bool whole = srn_sq_acked(&qp->sq, psn, &una);
+	bool whole;
+	u32 una;
 
-	if (una != qp->window.una)
-		progress(qp, una);
-	if (!whole)
-		srn_retry_implied_nak(qp, una);
-	return whole;
+	do {
+		una = qp->window.una;
+		whole = srn_sq_acked(&qp->sq, psn, &una);
+		if (una != qp->window.una)
+			progress(qp, una);
+		if (whole)
+			return true;
+		if (!take_early(qp)) {
+			note_reached(qp, psn);
+			srn_retry_implied_nak(qp, una);
+			return false;
+		}
+	} while (srn_psn_diff(psn, qp->window.una) >= 0);
+	return true;
+}
+
+/* What was known of what is behind a READ that has more of its answer now. */
+static void catch_up(struct srn_qp *qp)
+{
+	struct srn_early *early = &qp->early;
+
+	if (likely(!early->reached_any))
+		return;
+	early->reached_any = false;
+	if (srn_psn_diff(early->reached, qp->window.una) < 0 || acknowledge(qp, early->reached))
+		take_early(qp);
+	if (early->named_any && srn_psn_diff(early->named, qp->window.una) <= 0) {
+		early->named_any = false;
+		if (early->named == qp->window.una)
+			srn_retry_nak(qp);
+	}
 }
 
 /* Everything before @psn arrived, @psn did not. */
 static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_SEQ_ERR);
-	if (acknowledge(qp, srn_psn_add(psn, -1)) && qp->window.una == psn)
+	if (!acknowledge(qp, srn_psn_add(psn, -1))) {
+		note_named(qp, psn);
+		return;
+	}
+	if (qp->window.una == psn)
 		srn_retry_nak(qp);
 }
 
 static void rx_rnr(struct srn_qp *qp, u32 psn, u8 code)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_RNR);
-	if (acknowledge(qp, srn_psn_add(psn, -1)) && qp->window.una == psn)
+	if (!acknowledge(qp, srn_psn_add(psn, -1))) {
+		note_named(qp, psn);	/* it will say so again */
+		return;
+	}
+	if (qp->window.una == psn)
 		srn_retry_rnr(qp, code);
 }
 
@@ -87,19 +161,15 @@ static void rx_fatal_nak(struct srn_qp *qp, u32 psn, u8 syndrome)
 	srn_sq_fail(qp, oldest(qp), v);
 }
 
-static u8 syndrome_of(struct sk_buff *skb)
-{
-	return be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_SYNDROME);
-}
-
 static void rx_aeth(struct srn_qp *qp, struct sk_buff *skb)
 {
-	u8 syndrome = syndrome_of(skb);
+	u8 syndrome = srn_pkt_syndrome(skb);
 	u32 psn = srn_pkt(skb)->psn;
 
 	switch (u8_get_bits(syndrome, SRN_SYN_CLASS)) {
 	case SRN_SYN_ACK:
-		acknowledge(qp, psn);
+		if (acknowledge(qp, psn) && srn_resend_is_stalled(&qp->resend, qp->window.una))
+			srn_retry_nak(qp);
 		break;
 	case SRN_SYN_RNR:
 		rx_rnr(qp, psn, u8_get_bits(syndrome, SRN_SYN_VALUE));
@@ -134,37 +204,23 @@ static struct srn_wqe *answered(struct srn_qp *qp, u32 psn)
 	if (!wqe->started || !srn_wqe_is_answered(wqe))
 		return NULL;
 	if (srn_psn_diff(psn, wqe->done_psn) > 0) {
+		if (srn_psn_diff(psn, wqe->last_psn) > 0)
+			note_reached(qp, psn);
 		srn_retry_implied_nak(qp, wqe->done_psn);
 		return NULL;
 	}
 	return psn == wqe->done_psn ? wqe : NULL;
 }
 
-static void advance(struct srn_qp *qp, struct srn_wqe *wqe)
+/* @num: packets; of those some may have come early. */
+static void advance(struct srn_qp *qp, struct srn_wqe *wqe, u32 num)
 {
-	progress(qp, srn_sq_answered(wqe));
-}
-
-/* A READ that was asked for again in the middle goes on with FIRST or ONLY, or, as
- * rxe does it, with MIDDLE or LAST; its start and the ends of its chunks are
- * unmistakable.
- */
-static bool fits_position(const struct srn_wqe *wqe, u32 psn, u8 pos)
-{
-	u32 index = srn_psn_diff(psn, wqe->first_psn);
-	bool ends = pos == SRN_POS_LAST || pos == SRN_POS_ONLY;
-	bool starts = pos == SRN_POS_FIRST || pos == SRN_POS_ONLY;
-
-	if (ends != (psn == wqe->last_psn || (index + 1) % wqe->chunk == 0))
-		return false;
-	return starts || index % wqe->chunk;
-}
-
-/* Data with a NAK is no answer. MIDDLE has no AETH. */
-static bool says_ack(struct sk_buff *skb)
-{
-	return !(srn_pkt_info(skb)->hdrs & SRN_HDR_AETH) ||
-	       u8_get_bits(syndrome_of(skb), SRN_SYN_CLASS) == SRN_SYN_ACK;
+	while (num--) {
+		srn_early_take(&qp->early, wqe->done_psn);
+		srn_sq_answered(wqe);
+	}
+	progress(qp, skip_early(qp, wqe));
+	catch_up(qp);
 }
 
 static void bad_response(struct srn_qp *qp, struct srn_wqe *wqe)
@@ -173,39 +229,67 @@ static void bad_response(struct srn_qp *qp, struct srn_wqe *wqe)
 	srn_sq_fail(qp, wqe, SRN_V_BAD_RESP);
 }
 
+/* The WQE that a packet answers, though others in front of it are missing; or NULL. */
+static struct srn_wqe *answered_early(struct srn_qp *qp, struct sk_buff *skb)
+{
+	u32 psn = srn_pkt(skb)->psn, index;
+	struct srn_wqe *wqe;
+
+	if (!srn_qp_holds(qp) || !srn_early_fits(psn, qp->window.una))
+		return NULL;
+	index = srn_sq_find(&qp->sq, psn);
+	if (index == qp->sq.fetched)
+		return NULL;
+	wqe = srn_sq_wqe(&qp->sq, index);
+	if (!wqe->started || srn_psn_diff(psn, wqe->done_psn) < 0 || !srn_response_fits(qp, wqe, skb))
+		return NULL;
+	return wqe;
+}
+
+/* A buffer's bytes mean nothing before the completion, so they may come in any order. What is
+ * wrong with a packet is judged when its turn comes: it will not be marked, and come again.
+ */
+static void rx_early(struct srn_qp *qp, struct sk_buff *skb)
+{
+	struct srn_wqe *wqe = answered_early(qp, skb);
+
+	if (!wqe || srn_response_place(qp, wqe, skb))
+		return;
+	if (srn_early_add(&qp->early, srn_pkt(skb)->psn))
+		srn_count(qp->dev, SRN_CNT_EARLY);
+	else
+		srn_retry_implied_again(qp, qp->window.una);
+}
+
 static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_pkt *pkt = srn_pkt(skb);
 	struct srn_wqe *wqe = answered(qp, pkt->psn);
 	enum srn_verdict v;
-	struct srn_sgl sgl;
-	u32 offset, len;
 	u16 what;
 
-	if (!wqe)
+	if (!wqe) {
+		rx_early(qp, skb);
 		return;
+	}
 	what = srn_wr_ops[wqe->opcode].what;
 	/* An atomic write is answered by READ RESPONSE ONLY, empty (annex A19). */
 	if (what & SRN_WR_WORD) {
-		if (pkt->len || !says_ack(skb))
+		if (pkt->len || !srn_response_says_ack(skb))
 			bad_response(qp, wqe);
 		else
-			advance(qp, wqe);
+			advance(qp, wqe, 1);
 		return;
 	}
-	offset = srn_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
-	len = min(qp->mtu, wqe->length - offset);
-	if (what & SRN_WR_FETCH || pkt->len != len ||
-	    !fits_position(wqe, pkt->psn, srn_pkt_info(skb)->pos) || !says_ack(skb)) {
+	if (!srn_response_fits(qp, wqe, skb)) {
 		bad_response(qp, wqe);
 		return;
 	}
-	sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
-	v = srn_sgl_write_skb(&sgl, offset, skb, srn_pkt_payload(skb), len);
+	v = srn_response_place(qp, wqe, skb);
 	if (v)
 		srn_sq_fail(qp, wqe, v);
 	else
-		advance(qp, wqe);
+		advance(qp, wqe, srn_pkt_num(skb));
 }
 
 static void rx_atomic_ack(struct srn_qp *qp, struct sk_buff *skb)
@@ -217,7 +301,7 @@ static void rx_atomic_ack(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (!wqe)
 		return;
-	if (!(srn_wr_ops[wqe->opcode].what & SRN_WR_FETCH) || !says_ack(skb)) {
+	if (!(srn_wr_ops[wqe->opcode].what & SRN_WR_FETCH) || !srn_response_says_ack(skb)) {
 		bad_response(qp, wqe);
 		return;
 	}
@@ -227,7 +311,22 @@ static void rx_atomic_ack(struct srn_qp *qp, struct sk_buff *skb)
 	if (v)
 		srn_sq_fail(qp, wqe, v);
 	else
-		advance(qp, wqe);
+		advance(qp, wqe, 1);
+}
+
+/* What goes on where the answer to the oldest READ is can be taken as one. What is in front of that
+ * is acknowledged by it; if that is something else, its packets will say so again.
+ */
+bool srn_completer_takes_run(struct srn_qp *qp, struct sk_buff *skb)
+{
+	const struct srn_pkt *pkt = srn_pkt(skb);
+	const struct srn_wqe *wqe;
+
+	if (!receives(qp) || srn_pkt_info(skb)->op != SRN_OP_READ_RESP || pkt->each != qp->mtu ||
+	    !srn_window_has(&qp->window, pkt->psn))
+		return false;
+	wqe = answered(qp, pkt->psn);
+	return wqe && srn_response_fits(qp, wqe, skb);
 }
 
 void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
@@ -235,7 +334,7 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 	const struct srn_opcode *info = srn_pkt_info(skb);
 
 	srn_turn_assert_owned(&qp->turn);
-	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+	if (!receives(qp))
 		goto drop;
 	/* Late answers to what was answered are legal and of no interest; an
 	 * answer to what was never sent is neither.

@@ -52,8 +52,11 @@ static int check_namespace(const struct srn_qp *qp, const struct srn_net *snet)
 	return net_eq(qp->dev->net, snet->net) ? PASS : SRN_CNT_RX_NO_QP;
 }
 
+/* What was never cut has none: it did not leave the host. */
 static int check_icrc(struct sk_buff *skb)
 {
+	if (srn_pkt_is_run(skb))
+		return PASS;
 	return srn_parse_icrc(skb) ? SRN_CNT_RX_ICRC : PASS;
 }
 
@@ -100,23 +103,41 @@ static int check_state(const struct srn_qp *qp, const struct srn_opcode *info)
 	}
 }
 
+/* Of two devices with one address a packet is for that on whose netdev it came. If none has
+ * the address there, the host takes it for any netdev's, and so do we.
+ */
+static bool is_for_device(struct srn_dev *dev, struct srn_net *snet, struct sk_buff *skb)
+{
+	struct srn_dev *found;
+	struct in6_addr addr;
+
+	srn_pkt_daddr(skb, &addr);
+	if (srn_dev_match_gid(dev, &addr, skb->skb_iif) == SRN_GID_HERE)
+		return true;
+	found = srn_net_find_dev(snet, skb);
+	return !found || found == dev ||
+	       srn_dev_match_gid(found, &addr, skb->skb_iif) != SRN_GID_HERE;
+}
+
 /* A connection is between two addresses; a datagram QP is at each of its device's. */
-static int check_address(const struct srn_qp *qp, struct sk_buff *skb)
+static int check_address(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
 {
 	struct in6_addr addr;
 	bool ours;
 
 	if (qp->svc->connected) {
-		ours = srn_path_from(&qp->path, skb);
+		ours = srn_path_from(&qp->path, skb) &&
+		       (likely(qp->path.oif == skb->skb_iif) ||
+			is_for_device(qp->dev, snet, skb));
 	} else {
 		srn_pkt_daddr(skb, &addr);
-		ours = srn_dev_has_gid(qp->dev, &addr);
+		ours = srn_dev_has_gid(qp->dev, &addr) && is_for_device(qp->dev, snet, skb);
 	}
 	return ours ? PASS : SRN_CNT_RX_BAD_ADDR;
 }
 
 /* The ICRC last: it reads all of the packet, and who is no peer shall not make us do that. */
-static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_buff *skb)
+static int check(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
 {
 	const struct srn_opcode *info = srn_pkt_info(skb);
 	const struct srn_pkt *pkt = srn_pkt(skb);
@@ -125,7 +146,7 @@ static int check(const struct srn_qp *qp, const struct srn_net *snet, struct sk_
 	       check_service(qp, pkt) ?:
 	       check_pkey(pkt) ?:
 	       check_state(qp, info) ?:
-	       check_address(qp, skb) ?:
+	       check_address(qp, snet, skb) ?:
 	       check_icrc(skb);
 }
 
@@ -139,7 +160,7 @@ static void refuse(struct srn_net *snet, struct srn_qp *qp, struct sk_buff *skb,
 		list_first_or_null_rcu(&snet->devs, struct srn_dev, node);
 
 	if (dev) {
-		srn_count(dev, counter);
+		srn_count_add(dev, counter, srn_pkt_num(skb));
 		trace_srn_drop(dev, counter);
 	}
 	kfree_skb(skb);

@@ -43,6 +43,14 @@ static bool carries_ip(const struct net_device *ndev)
 	}
 }
 
+long srn_dev_share(const struct srn_dev *dev, const struct srn_share *share, long taken)
+{
+	if (taken > share->all)
+		return clamp(share->all / max(atomic_read(&dev->num_qps), 1), share->least,
+			     share->most);
+	return taken > share->all / 2 ? share->scarce : share->full;
+}
+
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev)
 {
 	/* IPv6 has the larger header, and a path may use either; a WRITE with

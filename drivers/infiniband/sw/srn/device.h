@@ -32,6 +32,7 @@ struct srn_dev {
 	unsigned long gid_next;
 	struct srn_qp_ref __rcu *gsi;	/* QP1 */
 	atomic_long_t rxq_bytes;	/* truesize of what waits for QPs; at most SRN_DEV_RXQ_BYTES */
+	atomic_long_t hold_bytes;	/* truesize of what is held; see limits.h */
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;
@@ -45,6 +46,24 @@ static inline struct srn_dev *to_srn_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct srn_dev, ibdev);
 }
+
+/* Bytes of a device's memory that QPs share. */
+struct srn_share {
+	long all;		/* of the device */
+	long full;		/* of a QP, */
+	long scarce;		/* where half of @all is taken, */
+	long most;		/* and, at most and at least, where all is */
+	long least;
+};
+
+/**
+ * srn_dev_share() - how much a QP may take while all together have taken @taken
+ *
+ * A few QPs can't take all, and a program that has many gets no more than the device has twice:
+ * where all is taken each has its part of as much again, so that it is not refused for what
+ * others hold.
+ */
+long srn_dev_share(const struct srn_dev *dev, const struct srn_share *share, long taken);
 
 /** srn_dev_mtu() - largest path MTU (enum ib_mtu) that the netdev's MTU carries */
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev);

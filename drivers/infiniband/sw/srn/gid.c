@@ -4,6 +4,8 @@
  */
 #include "gid.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/if_vlan.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -106,6 +108,7 @@ int srn_del_gid(const struct ib_gid_attr *attr, void **context)
 	mutex_unlock(&dev->gid_lock);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_del_gid);
 
 /* The entry of an address, preferably that of netdev @iif. RCU read side. */
 static const struct srn_gid *find(struct srn_dev *dev, const struct in6_addr *addr, int iif)
@@ -137,6 +140,7 @@ bool srn_dev_has_gid(struct srn_dev *dev, const struct in6_addr *addr)
 	rcu_read_unlock();
 	return found;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_dev_has_gid);
 
 enum srn_gid_match srn_dev_match_gid(struct srn_dev *dev, const struct in6_addr *addr,
 				     int ifindex)
@@ -147,6 +151,7 @@ enum srn_gid_match srn_dev_match_gid(struct srn_dev *dev, const struct in6_addr 
 		return SRN_GID_NONE;
 	return g->ifindex == ifindex ? SRN_GID_HERE : SRN_GID_KNOWN;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_dev_match_gid);
 
 int srn_dev_gid_vlan(struct srn_dev *dev, const struct in6_addr *addr, int iif)
 {
@@ -154,3 +159,4 @@ int srn_dev_gid_vlan(struct srn_dev *dev, const struct in6_addr *addr, int iif)
 
 	return g && g->vlan < VLAN_N_VID ? g->vlan : -1;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_dev_gid_vlan);

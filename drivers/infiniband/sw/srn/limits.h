@@ -55,8 +55,21 @@
 #define SRN_DEV_RXQ_BYTES	SZ_64M
 #define SRN_RXQ_OWN_MAX_BYTES	SZ_256K
 #define SRN_RXQ_OWN_MIN_BYTES	SZ_16K
+/* Memory of the requests (skb truesize) that came early and are held: of a QP, of one where half
+ * of what the device may hold is held, and of all; where all is held, each has its part of as much
+ * again, and then none. And PSNs that they may be ahead, no more than a peer has in flight (window
+ * and the READ that is sent last): whoever guesses a PSN within gets a forged packet executed.
+ */
+#define SRN_HOLD_BYTES		SZ_2M
+#define SRN_HOLD_SCARCE_BYTES	SZ_256K
+#define SRN_HOLD_LEAST_BYTES	SZ_16K
+#define SRN_DEV_HOLD_BYTES	SZ_64M
+#define SRN_HOLD_AHEAD		512
+
 /* Packets (each way), and WQEs to be flushed, in one round of a QP. */
-#define SRN_RUN_BUDGET		64
+#define SRN_ROUND_BUDGET		64
+/* Packets that go uncut no more after a loss: something on the way may lose all that does. */
+#define SRN_RUN_DOUBT		1024
 /* Below this many PSNs in flight the doorbell is wanted for each post. */
 #define SRN_DB_INFLIGHT		16
 /* A program that has left this many completions unpolled does not wait for the next. */

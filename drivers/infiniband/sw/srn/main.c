@@ -5,12 +5,14 @@
 
 #include "cut.h"
 #include "device.h"
+#include "fate.h"
 #include "head.h"
 #include "icrc.h"
 #include "net.h"
 #include "netdev.h"
 #include "qpn.h"
 #include "recv.h"
+#include "run.h"
 #include "turn.h"
 #include "verbs.h"
 
@@ -30,6 +32,7 @@ static int __init srn_init(void)
 	if (err)
 		goto err_icrc;
 	srn_cut_init();
+	srn_run_init();
 	srn_dev_init(&srn_dev_ops);
 	srn_qpn_init();
 	err = srn_turn_setup();
@@ -50,9 +53,11 @@ err_turn:
 	srn_turn_teardown();
 err_qpn:
 	srn_qpn_exit();
+	srn_run_exit();
 	srn_head_exit();
 err_icrc:
 	srn_icrc_exit();
+	srn_fate_exit();
 	return err;
 }
 
@@ -65,8 +70,10 @@ static void __exit srn_exit(void)
 	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
 	srn_netdev_exit();
 	srn_net_exit();
+	srn_fate_exit();
 	srn_turn_teardown();
 	srn_qpn_exit();
+	srn_run_exit();
 	srn_icrc_exit();
 	srn_head_exit();
 	rcu_barrier();	/* call_rcu() functions of ours are in this module */

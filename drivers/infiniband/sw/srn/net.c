@@ -80,6 +80,7 @@ static struct socket *open_socket(struct srn_net *snet, struct udp_port_cfg *cfg
 	if (err)
 		return ERR_PTR(err);
 	setup_udp_tunnel_sock(snet->net, sock, &tunnel);
+	udp_allow_gso(sock->sk);	/* runs come uncut; all else is cut for a tunnel's socket */
 	return sock;
 }
 

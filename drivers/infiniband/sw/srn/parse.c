@@ -46,8 +46,9 @@ static bool ipv6_is_sound(const struct sk_buff *skb, struct srn_pkt *pkt)
 	       ntohs(ip->payload_len) == skb->len;
 }
 
-static bool lengths_agree(const struct sk_buff *skb, struct srn_pkt *pkt)
+bool srn_parse_lengths(struct sk_buff *skb)
 {
+	struct srn_pkt *pkt = srn_pkt(skb);
 	const struct udphdr *uh = (const struct udphdr *)skb->data;
 
 	if (ntohs(uh->len) != skb->len)
@@ -133,7 +134,7 @@ enum srn_parse_result srn_parse(struct sk_buff *skb)
 
 	/* The lower layer's cb has served its purpose. */
 	memset(pkt, 0, sizeof(*pkt));
-	if (!lengths_agree(skb, pkt))
+	if (!srn_parse_lengths(skb))
 		return SRN_PARSE_LENGTH;
 	res = parse_bth(skb, pkt);
 	if (res)

@@ -12,6 +12,7 @@
 #include <net/ipv6.h>
 
 #include "opcode.h"
+#include "psn.h"
 #include "wire.h"
 
 /* Kept in skb->cb while the packet is ours. */
@@ -19,11 +20,15 @@ struct srn_pkt {
 	u8 opcode;
 	u8 flags;		/* SRN_PKT_* */
 	u8 hdr_len;		/* BTH to payload, bytes */
+	u8 more;		/* packets: a run (run.h), whose first has opcode and psn */
+	u8 last;		/* run: opcode of the last packet */
 	u16 bth;		/* offset of the BTH from skb->data */
 	u16 pkey;
+	u16 each;		/* run: payload of each packet but the last */
 	u32 qpn;
 	u32 psn;
 	u32 len;		/* payload without pad and ICRC, bytes */
+	__be32 word;		/* run: what stands behind the BTH of the last packet */
 };
 
 #define SRN_PKT_SE		BIT(0)	/* solicited event */
@@ -37,7 +42,7 @@ struct srn_range {
 	u32 len;
 };
 
-/* The srn_pkt_*() helpers hold between srn_parse() and the next change of
+/* The srn_pkt_*() helpers hold between srn_parse(), or srn_run_parse(), and the next change of
  * skb->data: bth is an offset from there.
  */
 static inline struct srn_pkt *srn_pkt(struct sk_buff *skb)
@@ -91,6 +96,11 @@ static inline const struct srn_aeth *srn_pkt_aeth(struct sk_buff *skb)
 	return srn_pkt_ext(skb);
 }
 
+static inline u8 srn_pkt_syndrome(struct sk_buff *skb)
+{
+	return be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_SYNDROME);
+}
+
 static inline const struct srn_atomic_ack_eth *srn_pkt_atomic_ack(struct sk_buff *skb)
 {
 	return srn_pkt_ext(skb) + sizeof(struct srn_aeth);
@@ -101,7 +111,31 @@ static inline __be32 srn_pkt_imm(struct sk_buff *skb)
 {
 	const struct srn_imm *imm = (void *)skb->data + srn_pkt_payload(skb) - sizeof(*imm);
 
-	return imm->data;
+	return srn_pkt(skb)->more ? srn_pkt(skb)->word : imm->data;
+}
+
+/** srn_pkt_is_run() - whether it is several packets, uncut */
+static inline bool srn_pkt_is_run(struct sk_buff *skb)
+{
+	return srn_pkt(skb)->more;
+}
+
+/** srn_pkt_num() - how many packets it is */
+static inline u32 srn_pkt_num(struct sk_buff *skb)
+{
+	return srn_pkt(skb)->more + 1;
+}
+
+/** srn_pkt_last() - the facts of the packet that ends what the skb has */
+static inline const struct srn_opcode *srn_pkt_last(struct sk_buff *skb)
+{
+	return &srn_opcodes[srn_pkt(skb)->more ? srn_pkt(skb)->last : srn_pkt(skb)->opcode];
+}
+
+/** srn_pkt_last_psn() - that packet's PSN */
+static inline u32 srn_pkt_last_psn(struct sk_buff *skb)
+{
+	return srn_psn_add(srn_pkt(skb)->psn, srn_pkt(skb)->more);
 }
 
 /* Where the packet was sent to; IPv4 as a GID holds it, mapped. */
@@ -125,6 +159,9 @@ enum srn_parse_result {
 	SRN_PARSE_NOMEM,	/* could not pull the headers */
 	SRN_PARSE_MAX,
 };
+
+/** srn_parse_lengths() - whether IP, UDP and skb agree, and it is RoCEv2's IP; sets SRN_PKT_V6 */
+bool srn_parse_lengths(struct sk_buff *skb);
 
 /**
  * srn_parse() - prove the lengths of a RoCEv2 packet and fill srn_pkt(skb)

@@ -4,6 +4,7 @@
  */
 #include "path.h"
 
+#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -26,6 +27,15 @@ static bool is_v4(const union ib_gid *gid)
 static __be32 v4_of(const union ib_gid *gid)
 {
 	return ((const struct in6_addr *)gid)->s6_addr32[3];
+}
+
+/* Ethernet has eight priorities; those of the kernel's own above them are not for programs. A
+ * greater service level is, more often than not, the network type that a completion has in its
+ * place, and that ibv_init_ah_from_wc() takes from there.
+ */
+static u8 priority_of(u8 sl)
+{
+	return sl < 8 ? sl : 0;
 }
 
 static int set_addresses(struct srn_path *path, const union ib_gid *sgid,
@@ -79,10 +89,10 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 
 	memset(path, 0, sizeof(*path));
 	path->dev = dev;
-	path->tos = grh->traffic_class;
+	/* The two bits of ECN are for a transport that answers to marks, and CE is for routers. */
+	path->tos = grh->traffic_class & INET_DSCP_MASK;
 	path->ttl = grh->hop_limit ?: DEFAULT_TTL;
-	/* Ethernet has eight classes; the kernel's own priorities above them are not for programs. */
-	path->prio = rdma_ah_get_sl(attr) & 7;
+	path->prio = priority_of(rdma_ah_get_sl(attr));
 	path->sport = htons(sport);
 	path->flow_label = htonl(grh->flow_label & IB_GRH_FLOWLABEL_MASK);
 	err = set_addresses(path, &grh->sgid_attr->gid, &grh->dgid);
@@ -100,7 +110,7 @@ static struct dst_entry *route4(struct srn_path *path)
 {
 	struct flowi4 fl4 = {
 		.flowi4_oif = path->oif,
-		.flowi4_tos = path->tos & INET_DSCP_MASK,
+		.flowi4_tos = path->tos,
 		.flowi4_proto = IPPROTO_UDP,
 		.saddr = path->v4.saddr,
 		.daddr = path->v4.daddr,

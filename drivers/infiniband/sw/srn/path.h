@@ -13,7 +13,7 @@ struct srn_dev;
 struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
-	u8 tos;			/* DSCP and ECN as the user asked: traffic class of the AH */
+	u8 tos;			/* DSCP as the user asked: traffic class of the AH */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */
 	__be16 sport;		/* UDP source port, host entropy (rdma_get_udp_sport) */

@@ -4,6 +4,8 @@
  */
 #include "pma.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rdma/ib_pma.h>
 
 #include "device.h"
@@ -76,13 +78,42 @@ static void fill_counters_ext(struct srn_dev *dev, struct ib_pma_mad *out)
 	c->port_unicast_rcv_packets = c->port_rcv_packets;
 }
 
+/* Counters of a port are asked for by its number, the second byte. */
+static bool is_for(const struct ib_mad *in, u32 port)
+{
+	return ((const struct ib_pma_mad *)in)->data[1] == port;
+}
+
+static __be16 answer(struct srn_dev *dev, u32 port, const struct ib_mad *in,
+		     struct ib_pma_mad *out)
+{
+	switch (in->mad_hdr.attr_id) {
+	case IB_PMA_CLASS_PORT_INFO:
+		fill_class_info(out);
+		return 0;
+	case IB_PMA_PORT_COUNTERS:
+		if (!is_for(in, port))
+			break;
+		fill_counters(dev, out);
+		return 0;
+	case IB_PMA_PORT_COUNTERS_EXT:
+		if (!is_for(in, port))
+			break;
+		fill_counters_ext(dev, out);
+		return 0;
+	default:
+		return cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
+	}
+	return cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE);
+}
+
 int srn_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *in_wc,
 		    const struct ib_grh *in_grh, const struct ib_mad *in, struct ib_mad *out,
 		    size_t *out_size, u16 *out_pkey_index)
 {
-	struct ib_pma_mad *reply = (struct ib_pma_mad *)out;
-
-	/* Success without reply: for others to process. */
+	/* Success without reply: for others to process. Set too: the counters are not for
+	 * any host of the network to change, and the core says that it is not supported.
+	 */
 	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
 	    in->mad_hdr.method != IB_MGMT_METHOD_GET)
 		return IB_MAD_RESULT_SUCCESS;
@@ -90,19 +121,7 @@ int srn_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct i
 	memset(out, 0, sizeof(*out));
 	out->mad_hdr = in->mad_hdr;
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
-	switch (in->mad_hdr.attr_id) {
-	case IB_PMA_CLASS_PORT_INFO:
-		fill_class_info(reply);
-		break;
-	case IB_PMA_PORT_COUNTERS:
-		fill_counters(to_srn_dev(ibdev), reply);
-		break;
-	case IB_PMA_PORT_COUNTERS_EXT:
-		fill_counters_ext(to_srn_dev(ibdev), reply);
-		break;
-	default:
-		out->mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
-		break;
-	}
+	out->mad_hdr.status = answer(to_srn_dev(ibdev), port, in, (struct ib_pma_mad *)out);
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_process_mad);

@@ -11,14 +11,18 @@
 #include "clock.h"
 #include "cq.h"
 #include "device.h"
+#include "early.h"
 #include "mw.h"
 #include "qpn.h"
 #include "path.h"
 #include "payer.h"
+#include "recovery.h"
 #include "requester.h"
+#include "resend.h"
 #include "responder.h"
 #include "retry.h"
 #include "rq.h"
+#include "rtt.h"
 #include "service.h"
 #include "turn.h"
 #include "sgl.h"
@@ -64,6 +68,7 @@ struct srn_qp {
 	u32 dest_qpn;
 	u32 sq_psn;			/* as set; the engines have their own */
 	u32 rq_psn;
+	enum srn_recovery recovery;	/* of RC; as it was at INIT to RTR */
 	int access;			/* IB_ACCESS_REMOTE_* */
 	bool sqd_notify;		/* raise SQ_DRAINED when drained */
 	bool has_path;
@@ -76,6 +81,9 @@ struct srn_qp {
 	struct srn_rq rq;
 	struct srn_window window;
 	struct srn_retry retry;
+	struct srn_resend resend;
+	struct srn_rtt rtt;
+	struct srn_early early;
 	struct srn_requester req;
 	struct srn_responder resp;
 	struct srn_clock clock;
@@ -94,6 +102,12 @@ struct srn_qp {
 static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)
 {
 	return container_of(qp, struct srn_qp, ibqp);
+}
+
+/** srn_qp_holds() - whether what comes early is kept, here and, it seems, by the peer; RC */
+static inline bool srn_qp_holds(const struct srn_qp *qp)
+{
+	return qp->recovery == SRN_RECOVERY_HOLD;
 }
 
 static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *sge,

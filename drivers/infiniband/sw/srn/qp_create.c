@@ -86,8 +86,9 @@ static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 	size_t rq = (size_t)qp->rq.entries * qp->rq.stride;
 	int err;
 
+	/* No warning: any program can ask for more than it may have. */
 	qp->sq.wqes = __vmalloc(array_size(qp->sq.entries, qp->sq.wqe_size),
-				GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+				GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!qp->sq.wqes)
 		return -ENOMEM;
 	err = srn_shmem_create(&qp->mem, uctx, SRN_QUEUE_OFFSET + sq_bytes(qp) + rq);

@@ -8,6 +8,7 @@
 #include "completer.h"
 #include "psn.h"
 #include "qp.h"
+#include "recovery.h"
 #include "requester.h"
 #include "round.h"
 #include "sq.h"
@@ -128,11 +129,12 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	if (mask & (IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
 		srn_retry_refill(qp);
 	if (mask & IB_QP_RQ_PSN) {
-		qp->rq_psn = attr->rq_psn & SRN_PSN_MASK;
+		qp->rq_psn = attr->rq_psn;
+		qp->recovery = srn_recovery();
 		srn_responder_start(qp, qp->rq_psn);
 	}
 	if (mask & IB_QP_SQ_PSN)
-		qp->sq_psn = attr->sq_psn & SRN_PSN_MASK;
+		qp->sq_psn = attr->sq_psn;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)

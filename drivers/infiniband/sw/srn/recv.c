@@ -9,8 +9,10 @@
 
 #include "demux.h"
 #include "device.h"
+#include "fate.h"
 #include "net.h"
 #include "parse.h"
+#include "run.h"
 
 static const enum srn_counter parse_counters[SRN_PARSE_MAX] = {
 	[SRN_PARSE_SHORT]	= SRN_CNT_RX_SHORT,
@@ -42,26 +44,42 @@ static void leave_stack(struct sk_buff *skb)
 	skb->dev = NULL;
 }
 
+static void judge(struct srn_net *snet, struct sk_buff *skb, enum srn_parse_result res)
+{
+	if (res && res != SRN_PARSE_OPCODE) {	/* a reserved one may draw a NAK */
+		count_refused(snet, skb, res);
+		kfree_skb(skb);
+		return;
+	}
+	srn_demux(snet, skb);
+}
+
+static void prove(struct srn_net *snet, struct sk_buff *skb)
+{
+	judge(snet, skb, srn_parse(skb));
+}
+
+/* Of what the stack left uncut nothing but a run is known here. */
+static void prove_uncut(struct srn_net *snet, struct sk_buff *skb)
+{
+	judge(snet, skb, srn_run_arrived(skb) ? srn_run_parse(skb) : SRN_PARSE_LENGTH);
+}
+
 int srn_recv(struct sock *sk, struct sk_buff *skb)
 {
 	struct srn_net *snet = rcu_dereference_sk_user_data(sk);
-	enum srn_parse_result res;
 
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return 0;
-	if (!snet)
-		goto drop;	/* the last device is just going */
-	leave_stack(skb);
-
-	res = srn_parse(skb);
-	if (res && res != SRN_PARSE_OPCODE) {	/* a reserved one may draw a NAK */
-		count_refused(snet, skb, res);
-		goto drop;
+	if (!snet) {	/* the last device is just going */
+		kfree_skb(skb);
+		return 0;
 	}
-	srn_demux(snet, skb);
-	return 0;
-drop:
-	kfree_skb(skb);
+	leave_stack(skb);
+	if (skb_is_gso(skb))
+		prove_uncut(snet, skb);
+	else
+		srn_fate(snet, skb, prove);
 	return 0;
 }

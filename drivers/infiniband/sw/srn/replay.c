@@ -110,7 +110,7 @@ int srn_replay_resize(struct srn_replay *replay, u32 num)
 	u32 keep = min(num, replay->num), i;
 
 	if (num) {
-		slots = kvcalloc(num, sizeof(*slots), GFP_KERNEL_ACCOUNT);
+		slots = kvcalloc(num, sizeof(*slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 		if (!slots)
 			return -ENOMEM;
 	}
@@ -136,6 +136,7 @@ void srn_replay_clear(struct srn_replay *replay)
 	replay->head = 0;
 	replay->open = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_clear);
 
 void srn_replay_abandon(struct srn_replay *replay)
 {

@@ -103,10 +103,10 @@ void srn_replay_again(struct srn_replay *replay, struct srn_replay_slot *slot, u
  * @age: cursor from the oldest request to the newest; 0 to begin with
  */
 struct srn_replay_slot *srn_replay_next(const struct srn_replay *replay, u32 *age);
-/** srn_replay_advance() - the packet at slot->psn of a READ's answer was built */
-static inline void srn_replay_advance(struct srn_replay_slot *slot)
+/** srn_replay_advance() - @num packets from slot->psn on, of a READ's answer, were built */
+static inline void srn_replay_advance(struct srn_replay_slot *slot, u32 num)
 {
-	slot->psn = srn_psn_add(slot->psn, 1);
+	slot->psn = srn_psn_add(slot->psn, num);
 }
 
 /** srn_replay_done() - nothing more of @slot is to be sent */

@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 #include <rdma/ib_verbs.h>
 
+#include "again.h"
 #include "ah.h"
 #include "build.h"
 #include "build_request.h"
@@ -19,6 +20,7 @@
 #include "psn.h"
 #include "qp.h"
 #include "retry.h"
+#include "run.h"
 #include "segment.h"
 #include "sq.h"
 #include "stats.h"
@@ -107,21 +109,20 @@ static bool wants_ack(const struct srn_qp *qp, const struct srn_plan *plan, bool
 
 	if (!qp->svc->reliable)
 		return false;
-	return !follows || w->unasked + 1 >= ACKREQ_EVERY || qp->retry.probing ||
+	return !follows || w->unasked + plan->num >= ACKREQ_EVERY || qp->retry.probing ||
 	       srn_window_is_full(w, plan->npsn + 1);
 }
 
-static bool is_solicited(const struct srn_wqe *wqe, const struct srn_plan *plan)
+/* Few packets in flight are no queue, but they tell how long the path is. */
+static void time_it(struct srn_qp *qp)
 {
-	return plan->last && (wqe->flags & IB_SEND_SOLICITED) &&
-	       srn_wr_ops[wqe->opcode].what & SRN_WR_EVENT;
-}
+	struct srn_window *w = &qp->window;
+	bool queue = srn_window_inflight(w) >= TIMED_FROM;
 
-/* Few packets in flight are no queue. */
-static void time_it(struct srn_window *w)
-{
-	if (!w->timed)
-		srn_window_time(w, ktime_get_ns());
+	if (w->timed)
+		return;
+	if (queue || (srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
+		srn_window_time(w, ktime_get_ns(), queue);
 }
 
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
@@ -132,8 +133,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	/* Data answers a READ whether it is asked for or not. */
 	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
-	else if ((asked || read) && srn_window_inflight(&qp->window) >= TIMED_FROM)
-		time_it(&qp->window);
+	else if (asked || read)
+		time_it(qp);
 	if (!plan->last)
 		return;
 	srn_window_pass(&qp->window);
@@ -151,31 +152,67 @@ static void sent_unreliable(struct srn_qp *qp, struct srn_wqe *wqe, const struct
 	srn_sq_retire(qp);
 }
 
-/* @follows: the next packet takes the same path in this round, if the window lets it. */
+/* What leaves. */
+struct departure {
+	struct sk_buff *skb;
+	bool follows;	/* the next packet takes the same path in this round, if the window lets it */
+	bool asked;	/* for an ACK */
+};
+
 static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
-		 struct sk_buff *skb, bool follows)
+		 const struct departure *d)
 {
 	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
-		srn_xmit(&wqe->ud.av->path, skb, &qp->payer);
+		srn_xmit(&wqe->ud.av->path, d->skb, &qp->payer);
 	else
-		srn_train_add(&qp->req.train, &qp->path, skb, follows);
+		srn_run_or_train(&qp->req.train, &qp->path, d->skb, d->follows);
 }
 
-/* One packet of a started WQE. */
-static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
+static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
+			      struct departure *d)
 {
-	struct srn_plan plan;
-	bool asked, follows;
-	enum srn_verdict v;
-	struct sk_buff *skb;
 	unsigned int flags;
 
+	d->follows = !plan->last || next_follows(qp);
+	d->asked = wants_ack(qp, plan, d->follows);
+	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
+		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
+		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
+	return srn_build_request(qp, wqe, plan, flags, &d->skb);
+}
+
+/* How many packets may leave as one, from the planned one on: what is referenced, not copied. */
+static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
+		       int budget)
+{
+	const struct srn_window *w = &qp->window;
+	u32 num = srn_segment_left(wqe, plan);
+
+	if (num < 2 || w->doubt || wqe->pieces || qp->retry.probing || !srn_build_references(qp, wqe, plan))
+		return 1;
+	num = min3(num, w->cwnd - srn_window_inflight(w), (u32)budget);
+	return srn_run_packets(&qp->path, num, qp->mtu);
+}
+
+/* Packets of a started WQE: one, or a run. */
+static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *budget)
+{
+	struct departure d;
+	struct srn_plan plan;
+	enum srn_verdict v;
+	u32 num;
+
 	srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
-	follows = !plan.last || next_follows(qp);
-	asked = wants_ack(qp, &plan, follows);
-	flags = (asked ? SRN_BUILD_ACKREQ : 0) | (is_solicited(wqe, &plan) ? SRN_BUILD_SE : 0) |
-		(follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
-	v = srn_build_request(qp, wqe, &plan, flags, &skb);
+	num = run_packets(qp, wqe, &plan, *budget);
+	if (num > 1)
+		srn_segment_run(wqe, mtu, num, &plan);
+	v = build(qp, wqe, &plan, &d);
+	if (v == SRN_V_AGAIN && num > 1) {
+		wqe->pieces = true;
+		srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
+		v = build(qp, wqe, &plan, &d);
+	}
+	*budget -= plan.num;
 	if (v == SRN_V_AGAIN) {
 		/* No memory is loss: the timer repeats what is not acknowledged. */
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
@@ -183,9 +220,9 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 		wqe->status = v;
 		return;
 	} else {
-		emit(qp, wqe, &plan, skb, follows);
+		emit(qp, wqe, &plan, &d);
 	}
-	account(qp, wqe, &plan, asked);
+	account(qp, wqe, &plan, d.asked);
 	if (qp->svc->reliable)
 		srn_retry_sent(qp);
 	else
@@ -221,12 +258,13 @@ static bool fail_in_turn(struct srn_qp *qp, struct srn_wqe *wqe)
 }
 
 /* One step of the WQE at the cursor. False: it waits for something. */
-static bool step(struct srn_qp *qp, struct srn_wqe *wqe)
+static bool step(struct srn_qp *qp, struct srn_wqe *wqe, int *budget)
 {
 	u32 mtu = wqe_mtu(qp);
 	enum srn_gate gate;
 
 	if (wqe->done) {	/* a local operation, passed again after a rewind */
+		--*budget;
 		srn_window_pass(&qp->window);
 		return true;
 	}
@@ -238,27 +276,14 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe)
 		return false;
 	}
 	if (srn_wqe_is_local(wqe)) {
+		--*budget;
 		do_local(qp, wqe);
 		return true;
 	}
 	if (!wqe->started)
 		start(qp, wqe, mtu);
 	if (!wqe->status)
-		send_packet(qp, wqe, mtu);
-	return true;
-}
-
-/* The packet with @psn once more, asking for an ACK. False if it cannot be made. */
-static bool ask_with(struct srn_qp *qp, struct srn_wqe *wqe, u32 psn)
-{
-	struct srn_plan plan;
-	struct sk_buff *skb;
-
-	srn_segment(wqe, qp->svc, qp->mtu, psn, &plan);
-	if (srn_build_request(qp, wqe, &plan, SRN_BUILD_ACKREQ, &skb))
-		return false;
-	srn_count(qp->dev, SRN_CNT_RETRANS);
-	srn_train_add(&qp->req.train, &qp->path, skb, false);
+		send_packet(qp, wqe, mtu, budget);
 	return true;
 }
 
@@ -274,7 +299,7 @@ static void ask(struct srn_qp *qp)
 		wqe = srn_sq_wqe(&qp->sq, srn_sq_find(&qp->sq, psn));
 		if (srn_wqe_is_answered(wqe))
 			break;
-		if (ask_with(qp, wqe, psn))
+		if (srn_again_ask(qp, psn))
 			break;
 		psn = srn_psn_add(wqe->first_psn, -1);
 	}
@@ -290,14 +315,15 @@ static bool must_ask(const struct srn_qp *qp)
 
 static bool run(struct srn_qp *qp, int *budget)
 {
+	if (unlikely(srn_resend_any(&qp->resend)) && srn_gate_qp(qp) == SRN_GATE_OPEN)
+		srn_again_run(qp, budget);
 	while (srn_gate_qp(qp) == SRN_GATE_OPEN) {
 		if (!is_there(qp, qp->window.at.index))
 			return false;
 		if (*budget <= 0)
 			return true;
-		if (!step(qp, srn_sq_wqe(&qp->sq, qp->window.at.index)))
+		if (!step(qp, srn_sq_wqe(&qp->sq, qp->window.at.index), budget))
 			return false;
-		--*budget;
 	}
 	return false;
 }
@@ -408,6 +434,7 @@ void srn_requester_reset(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	srn_window_reset(&qp->window, qp->sq.una);
 	srn_retry_reset(qp);
+	srn_early_reset(&qp->early);
 	/* Not the wait for room: answers before a NAK may be waiting, too. */
 	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
 	if (qp->state == IB_QPS_RESET)
@@ -418,6 +445,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 void srn_requester_start(struct srn_qp *qp)
 {
 	srn_window_start(&qp->window, qp->sq_psn, qp->mtu);
+	srn_resend_start(&qp->resend);
+	srn_early_reset(&qp->early);
+	qp->rtt = (struct srn_rtt){};
 	srn_retry_refill(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_start);

@@ -14,6 +14,7 @@
 #include "arrival.h"
 #include "clock.h"
 #include "device.h"
+#include "hold.h"
 #include "mem.h"
 #include "payer.h"
 #include "psn.h"
@@ -77,14 +78,25 @@ static enum srn_verdict check_answers(const struct srn_arrival *a)
 {
 	const struct srn_replay *replay = &a->qp->resp.replay;
 
-	if (likely(!(a->info->hdrs & SRN_HDR_IETH)) || a->pkt->psn != a->msg->psn)
+	if (likely(!(a->last->hdrs & SRN_HDR_IETH)) || a->pkt->psn != a->msg->psn)
 		return SRN_OK;
 	return srn_replay_reads(replay, be32_to_cpu(srn_pkt_imm(a->skb))) ? SRN_V_LATER : SRN_OK;
+}
+
+/* What came before its turn need not come again, if there is room for it. */
+static enum srn_held keep(struct srn_arrival *a)
+{
+	struct srn_qp *qp = a->qp;
+
+	if (!srn_qp_holds(qp))
+		return SRN_HELD_NOT;
+	return srn_hold_add(qp->dev, &qp->resp.hold, a->skb, a->msg->psn);
 }
 
 static enum srn_verdict rc_request(struct srn_arrival *a)
 {
 	enum srn_verdict v = check_answers(a) ?: check_psn(a) ?: serve(a);
+	enum srn_held held;
 
 	if (srn_verdicts[v].effect) {
 		srn_responder_fail(a->qp, v, a->msg->psn);
@@ -96,7 +108,8 @@ static enum srn_verdict rc_request(struct srn_arrival *a)
 		break;
 	case SRN_V_SEQ:
 		srn_count(a->qp->dev, SRN_CNT_OUT_OF_SEQ);
-		srn_ack_gap(a->qp, a->pkt->psn);
+		held = keep(a);
+		srn_ack_gap(a->qp, a->pkt->psn, held);
 		break;
 	case SRN_V_RNR:
 		srn_ack_rnr(a->qp);
@@ -138,18 +151,12 @@ bool srn_responder_receives(const struct srn_qp *qp)
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
 
-bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
+/* Returns true if @skb was consumed; false: it has to wait. */
+static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 {
 	enum srn_verdict v;
 	struct srn_arrival a;
 
-	srn_turn_assert_owned(&qp->turn);
-	if (!srn_responder_receives(qp)) {
-		srn_count(qp->dev, SRN_CNT_RX_BAD_STATE);
-		kfree_skb(skb);
-		return true;
-	}
-	note_established(qp);
 	srn_arrival_init(&a, qp, skb);
 	v = qp->svc->reliable ? rc_request(&a) : uc_request(&a);
 	if (likely(!v)) {
@@ -161,6 +168,64 @@ bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 		return false;
 	kfree_skb(skb);
 	return true;
+}
+
+/* Of a message that finds no receive WQE what needs none is done, and what comes behind is held:
+ * packet by packet.
+ */
+static bool may_lack_receive(const struct srn_qp *qp, struct sk_buff *skb)
+{
+	return !qp->rq.open && (srn_pkt_info(skb)->op == SRN_OP_SEND ||
+				srn_pkt_last(skb)->hdrs & SRN_HDR_IMM) &&
+	       srn_rq_is_empty(qp);
+}
+
+/* What is next, and has nothing held behind it, can be taken as one. */
+bool srn_responder_takes_run(struct srn_qp *qp, struct sk_buff *skb)
+{
+	const struct srn_pkt *pkt = srn_pkt(skb);
+
+	return qp->svc->reliable && srn_pkt_info(skb)->is_stream && pkt->each == qp->mtu &&
+	       pkt->psn == qp->resp.msg.psn && srn_hold_is_empty(&qp->resp.hold) &&
+	       !may_lack_receive(qp, skb);
+}
+
+bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
+{
+	srn_turn_assert_owned(&qp->turn);
+	if (!srn_responder_receives(qp)) {
+		srn_count(qp->dev, SRN_CNT_RX_BAD_STATE);
+		kfree_skb(skb);
+		return true;
+	}
+	note_established(qp);
+	return serve_packet(qp, skb);
+}
+
+/* A request that is refused, or finds no receive WQE, ends it: the expected PSN stays. */
+bool srn_responder_drain(struct srn_qp *qp, int *budget)
+{
+	struct srn_responder *resp = &qp->resp;
+	u32 first = resp->msg.psn, done = resp->ack.done_psn;
+	bool waits = false, any = resp->ack.done_any;
+	struct sk_buff *skb;
+
+	if (likely(srn_hold_is_empty(&resp->hold)))
+		return true;
+	srn_turn_assert_owned(&qp->turn);
+	while (!waits && *budget > 0) {
+		skb = srn_hold_take(qp->dev, &resp->hold, resp->msg.psn);
+		if (!skb)
+			break;
+		waits = !serve_packet(qp, skb);
+		if (waits)
+			srn_hold_put_back(qp->dev, &resp->hold, skb);
+		--*budget;
+	}
+	if (resp->msg.psn != first)
+		srn_ack_filled(qp, resp->ack.done_any != any || resp->ack.done_psn != done);
+	srn_hold_drop_behind(qp->dev, &resp->hold, resp->msg.psn);
+	return !srn_hold_has(&resp->hold, resp->msg.psn);
 }
 
 /* Returns false if answers wait for room, and an alarm is set to look again. */
@@ -191,13 +256,10 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 	struct srn_responder *resp = &qp->resp;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (!resp->replay.open && !resp->ack.pending)
+	if (!resp->replay.open && !resp->ack.pending && srn_hold_is_empty(&resp->hold))
 		return false;
-	if (!srn_responder_receives(qp) && !resp->ack.fatal) {
-		srn_replay_abandon(&resp->replay);
-		srn_ack_abandon(qp);
+	if (!srn_responder_receives(qp) && !resp->ack.fatal)
 		return false;
-	}
 	if (resp->replay.open) {
 		if (!has_room(qp))
 			return false;
@@ -205,7 +267,9 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 	}
 	if (resp->replay.open)
 		return true;
-	srn_ack_send(qp);
+	/* Nothing is missing that is held and was not looked at yet. */
+	if (!srn_hold_has(&resp->hold, resp->msg.psn))
+		srn_ack_send(qp);
 	return false;
 }
 
@@ -219,8 +283,10 @@ void srn_responder_reset(struct srn_qp *qp)
 {
 	srn_message_start(&qp->resp.msg, 0);
 	srn_ack_reset(qp);
+	srn_hold_purge(qp->dev, &qp->resp.hold);
 	srn_replay_clear(&qp->resp.replay);
 	qp->resp.comm_est = false;
+	qp->resp.doubt = 0;
 	srn_rq_reset(qp);
 }
 
@@ -248,6 +314,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_responder_alloc);
 
 void srn_responder_free(struct srn_qp *qp)
 {
+	srn_hold_purge(qp->dev, &qp->resp.hold);
 	srn_replay_resize(&qp->resp.replay, 0);	/* to nothing: cannot fail */
 	srn_payer_close(&qp->resp.payer);
 }

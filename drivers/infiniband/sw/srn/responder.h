@@ -10,6 +10,7 @@
 
 #include "ack.h"
 #include "arrival.h"
+#include "hold.h"
 #include "payer.h"
 #include "replay.h"
 #include "train.h"
@@ -21,9 +22,11 @@ struct srn_qp;
 struct srn_responder {
 	struct srn_message msg;
 	struct srn_ack ack;
+	struct srn_hold hold;
 	struct srn_replay replay;
 	struct srn_train train;		/* answers; empty between rounds */
 	struct srn_payer payer;		/* of answers; open where READs may be answered */
+	u32 doubt;			/* packets of answers that leave as no runs, after a loss */
 	bool comm_est;			/* responder.c: the event was raised */
 };
 
@@ -51,6 +54,17 @@ bool srn_responder_receives(const struct srn_qp *qp);
  * caller keeps @skb and what came behind it, and tries again in the next round.
  */
 bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb);
+
+/** srn_responder_takes_run() - whether srn_responder_rx() may be given a run; else its packets */
+bool srn_responder_takes_run(struct srn_qp *qp, struct sk_buff *skb);
+
+/**
+ * srn_responder_drain() - execute what is held and has come to its turn
+ * @budget: packets left in this round, decremented
+ *
+ * Return: false if some of it is left, for the budget or as in srn_responder_rx().
+ */
+bool srn_responder_drain(struct srn_qp *qp, int *budget);
 
 /**
  * srn_responder_fail() - refuse the request at @psn for good: NAK, error state, event

@@ -65,6 +65,7 @@ int srn_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	nla_nest_end(msg, table);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_fill_res_qp);
 
 static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 {

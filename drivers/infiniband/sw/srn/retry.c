@@ -2,14 +2,24 @@
 /* Going back, waiting, and giving up. */
 #include "retry.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/ktime.h>
+#include <linux/limits.h>
 
 #include "clock.h"
 #include "qp.h"
+#include "resend.h"
 #include "rnr.h"
+#include "rtt.h"
 #include "sq.h"
 #include "stats.h"
 #include "window.h"
+
+/* Two answers within this time are to the same packets. */
+#define SOON_NS		(50 * NSEC_PER_USEC)
+/* From then on the time between probes does not double any more. */
+#define PROBE_SHIFT_MAX	10
 
 void srn_retry_refill(struct srn_qp *qp)
 {
@@ -21,6 +31,8 @@ void srn_retry_reset(struct srn_qp *qp)
 {
 	struct srn_retry *retry = &qp->retry;
 
+	srn_resend_stop(&qp->resend);
+	retry->probes = 0;
 	retry->rnr_wait = false;
 	retry->rewound = false;
 	retry->probing = false;
@@ -43,15 +55,43 @@ static u64 ack_timeout(const struct srn_qp *qp)
 {
 	unsigned int used = qp->retry_cnt - qp->retry.retries;
 
+	if (!qp->timeout)	/* there are probes, and nobody gives up */
+		return U64_MAX;
 	return timeout_ns(qp) << min(used, 2u);
+}
+
+/* On the way to the local ACK timeout, probes, each after twice the time. They are not charged:
+ * what a peer that is late hears of them is a few packets.
+ */
+static void await(struct srn_qp *qp)
+{
+	struct srn_retry *retry = &qp->retry;
+	u64 all = ack_timeout(qp), left = all - retry->waited_ns;
+
+	retry->step_ns = left;
+	if (srn_qp_holds(qp))
+		retry->step_ns = min(left, srn_rtt_probe_ns(&qp->rtt, all) <<
+					   min_t(u32, retry->probes, PROBE_SHIFT_MAX));
+	srn_clock_set(&qp->clock, SRN_ALARM_ACK, retry->step_ns);
 }
 
 void srn_retry_sent(struct srn_qp *qp)
 {
 	/* Runs from the oldest packet in flight, not from the latest. */
-	if (srn_clock_is_set(&qp->clock, SRN_ALARM_ACK) || !qp->timeout) /* code 0: no timeout */
+	if (srn_clock_is_set(&qp->clock, SRN_ALARM_ACK))
 		return;
-	srn_clock_set(&qp->clock, SRN_ALARM_ACK, ack_timeout(qp));
+	if (!qp->timeout && !srn_qp_holds(qp))	/* code 0: no timeout */
+		return;
+	qp->retry.waited_ns = 0;
+	await(qp);
+}
+
+/* Progress, or what comes to the same, is waited for anew. */
+static void restart(struct srn_qp *qp)
+{
+	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
+	if (srn_window_inflight(&qp->window))
+		srn_retry_sent(qp);
 }
 
 /* What is sent from here on has the whole timeout to be answered. */
@@ -61,6 +101,7 @@ static void seek(struct srn_qp *qp, u32 psn)
 		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
 	});
 	qp->retry.probing = false;
+	srn_resend_stop(&qp->resend);
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 }
 
@@ -77,9 +118,11 @@ static bool is_behind(const struct srn_qp *qp)
  */
 static void look_at_delay(struct srn_qp *qp)
 {
-	u64 delay = srn_window_delay(&qp->window, ktime_get_ns());
+	u64 now = ktime_get_ns(), delay;
 
-	if (!qp->timeout || delay <= timeout_ns(qp) / 4)
+	srn_rtt_sample(&qp->rtt, now - qp->window.timed_ns);
+	delay = srn_window_delay(&qp->window, now);
+	if (!qp->window.timed_queue || !qp->timeout || delay <= timeout_ns(qp) / 4)
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
 	srn_window_late(&qp->window);
@@ -93,15 +136,23 @@ void srn_retry_progress(struct srn_qp *qp)
 	retry->probing = false;
 	retry->rnr_wait = false;	/* the peer took what it had refused */
 	retry->refused = false;
+	retry->probes = 0;
 	srn_retry_refill(qp);
 	if (srn_window_is_timed(&qp->window))
 		look_at_delay(qp);
+	srn_resend_acked(&qp->resend, qp->window.una);
+	if (srn_psn_diff(qp->window.una, qp->window.at.psn) > 0)
+		srn_resend_jumped(&qp->resend);
 	if (is_behind(qp))
 		seek(qp, qp->window.una);
 	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);
-	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
-	if (srn_window_inflight(&qp->window))
-		srn_retry_sent(qp);
+	restart(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_progress);
+
+void srn_retry_go_back(struct srn_qp *qp)
+{
+	seek(qp, qp->window.una);
 }
 
 /* Send again from the oldest PSN on, or fail if that was done often enough. */
@@ -118,15 +169,79 @@ static void again(struct srn_qp *qp)
 	srn_sq_fail(qp, srn_sq_oldest(&qp->sq), SRN_V_RETRY_EXC);
 }
 
-/* Ask again, once. If that is lost too, the timer asks. */
+/* Before an answer to what was sent again can be here, nothing that comes says that it was lost. */
+static bool is_soon(struct srn_qp *qp, u64 now)
+{
+	return now - qp->retry.resent_ns < max_t(u64, qp->rtt.srtt_ns, SOON_NS);
+}
+
+/* Once all that was out: nothing of it is timed any more. */
+static void note_gap(struct srn_qp *qp, u64 now)
+{
+	qp->retry.resent_ns = now;
+	srn_window_lost(&qp->window);
+	srn_window_untime(&qp->window);
+}
+
+/* Part of a READ's answer: it is asked for from there on, and what comes beyond it is taken. */
+static void ask_from(struct srn_qp *qp, u32 psn)
+{
+	if (!srn_resend_ask(&qp->resend, psn))
+		return;
+	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
+	note_gap(qp, ktime_get_ns());
+	restart(qp);
+}
+
+/* Uncharged, and the ACK timeout goes on: it ends what a peer could keep up for ever. */
+void srn_retry_implied_again(struct srn_qp *qp, u32 psn)
+{
+	u64 now = ktime_get_ns();
+
+	if (is_soon(qp, now))
+		return;
+	srn_resend_ask_again(&qp->resend, psn);
+	note_gap(qp, now);
+}
+
+/* Go back and ask again, once. If that is lost too, the timer asks. */
 void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 {
+	if (srn_qp_holds(qp)) {
+		ask_from(qp, psn);
+		return;
+	}
 	if (qp->retry.rewound)
 		return;
 	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
 	qp->retry.rewound = true;
 	srn_window_lost(&qp->window);
 	seek(qp, psn);
+}
+
+/* What is missing goes again, and the cursor stays where it is. The same gap once more: that was
+ * lost too, which is not charged: the ACK timeout goes on. Returns false if the peer does not keep what comes early.
+ */
+static bool fill_gap(struct srn_qp *qp)
+{
+	u32 una = qp->window.una, inflight = srn_window_inflight(&qp->window);
+	u64 now = ktime_get_ns();
+
+	if (!inflight)
+		return true;	/* the cursor went back before it, and has yet to send it */
+	if (qp->retry.rewound) {
+		if (is_soon(qp, now))
+			return true;
+		if (!srn_resend_gap_again(&qp->resend, una, inflight))
+			return false;
+	} else {
+		if (!srn_resend_gap(&qp->resend, una, inflight))
+			return false;
+		restart(qp);
+	}
+	note_gap(qp, now);
+	qp->retry.rewound = true;
+	return true;
 }
 
 /* Peers send one NAK for a gap: a second one says that what was resent got lost too,
@@ -137,6 +252,8 @@ void srn_retry_nak(struct srn_qp *qp)
 	/* What the peer refused it misses when the next packet comes: nothing was lost. */
 	if (qp->retry.rnr_wait)
 		return;
+	if (srn_qp_holds(qp) && fill_gap(qp))
+		return;
 	if (qp->retry.rewound) {
 		srn_window_collapsed(&qp->window);
 		again(qp);
@@ -146,6 +263,7 @@ void srn_retry_nak(struct srn_qp *qp)
 	}
 	qp->retry.rewound = true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_nak);
 
 void srn_retry_rnr(struct srn_qp *qp, u8 code)
 {
@@ -170,12 +288,10 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	/* Alarms are never early: the peer's minimum is kept. */
 	srn_clock_set(&qp->clock, SRN_ALARM_RNR, srn_rnr_ns(code));
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_rnr);
 
 static void timed_out(struct srn_qp *qp)
 {
-	if (!srn_window_inflight(&qp->window) ||
-	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
-		return;
 	srn_count(qp->dev, SRN_CNT_TIMEOUT);
 	qp->retry.rewound = false;
 	srn_window_collapsed(&qp->window);
@@ -187,10 +303,34 @@ static void timed_out(struct srn_qp *qp)
 	qp->retry.probing = true;
 }
 
+static void probe(struct srn_qp *qp)
+{
+	qp->retry.probes++;
+	srn_resend_probe(&qp->resend);
+	srn_window_untime(&qp->window);
+	await(qp);
+}
+
+static void silent(struct srn_qp *qp)
+{
+	struct srn_retry *retry = &qp->retry;
+
+	if (!srn_window_inflight(&qp->window) ||
+	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
+		return;
+	if (!qp->timeout && !srn_qp_holds(qp))	/* modified since */
+		return;
+	retry->waited_ns += retry->step_ns;
+	if (retry->waited_ns < ack_timeout(qp))
+		probe(qp);
+	else
+		timed_out(qp);
+}
+
 void srn_retry_alarm(struct srn_qp *qp, unsigned int due)
 {
 	if (due & BIT(SRN_ALARM_RNR))
 		qp->retry.rnr_wait = false;
 	if (due & BIT(SRN_ALARM_ACK))
-		timed_out(qp);
+		silent(qp);
 }

@@ -13,10 +13,14 @@ struct srn_qp;
 struct srn_retry {
 	u8 retries;		/* left before RETRY_EXC */
 	u8 rnr_retries;
-	bool rewound;		/* went back to the oldest PSN, no progress since */
+	bool rewound;		/* dealt with a loss of the oldest PSN, no progress since */
 	bool probing;		/* after a timeout: one packet, then wait for the answer */
 	bool rnr_wait;		/* told to wait; an alarm ends it */
 	bool refused;		/* was told to wait, no progress since */
+	u32 probes;		/* sent since the last progress */
+	u64 waited_ns;		/* for progress, when the alarm was set last */
+	u64 step_ns;		/* that it was set to */
+	u64 resent_ns;		/* ktime at which a gap was last dealt with */
 };
 
 /** srn_retry_refill() - the QP's retry counts were set */
@@ -25,14 +29,20 @@ void srn_retry_refill(struct srn_qp *qp);
 /** srn_retry_reset() - nothing is in flight, nothing is waited for */
 void srn_retry_reset(struct srn_qp *qp);
 
-/** srn_retry_sent() - a packet left: expect progress within the local ACK timeout */
+/** srn_retry_sent() - a packet left: expect progress, or ask, and give up at the local ACK timeout */
 void srn_retry_sent(struct srn_qp *qp);
 
 /** srn_retry_progress() - the oldest PSN moved and the SQ retired what was done by it */
 void srn_retry_progress(struct srn_qp *qp);
 
+/** srn_retry_go_back() - the oldest packet cannot be made again: let the cursor meet it */
+void srn_retry_go_back(struct srn_qp *qp);
+
 /** srn_retry_implied_nak() - the answer with @psn is missing, as a later one is here */
 void srn_retry_implied_nak(struct srn_qp *qp, u32 psn);
+
+/** srn_retry_implied_again() - and so is the one that was asked for again */
+void srn_retry_implied_again(struct srn_qp *qp, u32 psn);
 
 /** srn_retry_nak() - the peer misses the oldest PSN */
 void srn_retry_nak(struct srn_qp *qp);

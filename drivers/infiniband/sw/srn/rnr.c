@@ -2,6 +2,8 @@
 /* The table of RNR timer codes. */
 #include "rnr.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/time64.h>
 
 /* Hundredths of a millisecond of each code. */
@@ -15,3 +17,4 @@ u64 srn_rnr_ns(u8 code)
 {
 	return (u64)rnr_10us[code & 31] * 10 * NSEC_PER_USEC;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_rnr_ns);

@@ -16,6 +16,7 @@
 #include "responder.h"
 #include "retry.h"
 #include "rq.h"
+#include "run.h"
 #include "sq.h"
 #include "trace.h"
 #include "ud.h"
@@ -26,35 +27,40 @@ static void uncharge(struct srn_qp *qp, const struct sk_buff *skb)
 	atomic_sub(skb->truesize, &qp->rxq_bytes);
 }
 
-/* How much of a QP's packets may wait, given what waits for all QPs of its device: a few
- * QPs can't take all, and a program that has many gets no more than the device has twice.
- */
-static long rxq_limit(const struct srn_dev *dev, long all)
-{
-	if (all > SRN_DEV_RXQ_BYTES)
-		return clamp_t(long, SRN_DEV_RXQ_BYTES / max(atomic_read(&dev->num_qps), 1),
-			       SRN_RXQ_OWN_MIN_BYTES, SRN_RXQ_OWN_MAX_BYTES);
-	return all > SRN_DEV_RXQ_BYTES / 2 ? SRN_RXQ_SCARCE_BYTES : SRN_RXQ_BYTES;
-}
+/* How much of a QP's packets may wait. */
+static const struct srn_share rxq_share = {
+	.all = SRN_DEV_RXQ_BYTES,
+	.full = SRN_RXQ_BYTES,
+	.scarce = SRN_RXQ_SCARCE_BYTES,
+	.most = SRN_RXQ_OWN_MAX_BYTES,
+	.least = SRN_RXQ_OWN_MIN_BYTES,
+};
 
 /* What waits is counted in the memory that it holds, for the QP and for its device. */
-static bool charge(struct srn_qp *qp, const struct sk_buff *skb)
+static bool charge(struct srn_qp *qp, struct sk_buff *skb)
 {
 	long own = atomic_add_return(skb->truesize, &qp->rxq_bytes);
 	long all = atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes);
 
-	if (likely(own <= rxq_limit(qp->dev, all)))
+	if (likely(own <= srn_dev_share(qp->dev, &rxq_share, all)))
 		return true;
-	srn_count(qp->dev, own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL);
+	srn_count_add(qp->dev, own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL,
+		      srn_pkt_num(skb));
 	uncharge(qp, skb);
 	return false;
 }
 
-/* To its place; it had been charged. */
-static void put_back(struct srn_qp *qp, struct sk_buff *skb)
+/* What was let in already waits on, whatever else does by now. */
+static void charge_again(struct srn_qp *qp, const struct sk_buff *skb)
 {
 	atomic_add(skb->truesize, &qp->rxq_bytes);
 	atomic_long_add(skb->truesize, &qp->dev->rxq_bytes);
+}
+
+/* To its place. */
+static void put_back(struct srn_qp *qp, struct sk_buff *skb)
+{
+	charge_again(qp, skb);
 	skb_queue_head(&qp->rxq, skb);
 }
 
@@ -77,9 +83,41 @@ static bool is_from_peer(const struct srn_qp *qp, const struct sk_buff *skb)
 
 static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter cause)
 {
-	srn_count(qp->dev, cause);
+	srn_count_add(qp->dev, cause, srn_pkt_num(skb));
 	trace_srn_drop(qp->dev, cause);
 	kfree_skb(skb);
+}
+
+static bool must_split(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (!srn_pkt_is_run(skb))
+		return false;
+	return srn_pkt_info(skb)->is_request ? !srn_responder_takes_run(qp, skb) :
+					       !srn_completer_takes_run(qp, skb);
+}
+
+/* A run that can't be taken as one is as many packets, which are charged as what waits. */
+static void split(struct srn_qp *qp, struct sk_buff *skb, struct sk_buff_head *parts)
+{
+	struct sk_buff *part;
+
+	__skb_queue_head_init(parts);
+	srn_count(qp->dev, SRN_CNT_SPLIT_RUNS);
+	srn_count_add(qp->dev, SRN_CNT_RX_NOMEM, srn_run_split(skb, parts));
+	consume_skb(skb);
+	skb_queue_walk(parts, part)
+		charge_again(qp, part);
+}
+
+/* In its place. */
+static void split_back(struct srn_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff_head parts;
+
+	split(qp, skb, &parts);
+	spin_lock_irq(&qp->rxq.lock);
+	skb_queue_splice(&parts, &qp->rxq);
+	spin_unlock_irq(&qp->rxq.lock);
 }
 
 static bool is_answer(struct sk_buff *skb)
@@ -92,8 +130,14 @@ static bool is_answer(struct sk_buff *skb)
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
+	bool run = srn_pkt_is_run(skb);
+
 	if (unlikely(!is_from_peer(qp, skb))) {
 		refuse(qp, skb, SRN_CNT_RX_BAD_ADDR);
+		return true;
+	}
+	if (must_split(qp, skb)) {
+		split_back(qp, skb);
 		return true;
 	}
 	trace_srn_rx(qp, skb);
@@ -110,34 +154,40 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		put_back(qp, skb);
 		return false;
 	}
+	if (run)
+		srn_count(qp->dev, SRN_CNT_RCVD_RUNS);
 	return true;
 }
 
 /* Returns true if packets are left; if budget is left too, the first one waits for answers to
- * leave.
+ * leave. A run is not cut for the budget, which may end below 0.
  */
 static bool run_rx(struct srn_qp *qp, int *budget)
 {
 	struct sk_buff *skb;
+	int num;
 
-	while (!skb_queue_empty_lockless(&qp->rxq)) {
+	while (srn_responder_drain(qp, budget)) {
+		if (skb_queue_empty_lockless(&qp->rxq))
+			return false;
 		if (*budget <= 0)
 			return true;
 		/* It is still there: only the owner takes packets out. */
 		skb = skb_dequeue(&qp->rxq);
 		uncharge(qp, skb);
+		num = srn_pkt_num(skb);
 		if (!rx_one(qp, skb))
 			return true;
-		--*budget;
+		*budget -= num;
 	}
-	return false;
+	return true;
 }
 
 /* An answer that is here is in time, also behind requests that are held or too many. */
 static void run_answers(struct srn_qp *qp)
 {
-	struct sk_buff_head all, rest;
-	int budget = SRN_RUN_BUDGET;
+	struct sk_buff_head all, rest, parts;
+	int budget = SRN_ROUND_BUDGET;
 	struct sk_buff *skb;
 
 	__skb_queue_head_init(&all);
@@ -151,8 +201,13 @@ static void run_answers(struct srn_qp *qp)
 			continue;
 		}
 		uncharge(qp, skb);
+		if (is_from_peer(qp, skb) && must_split(qp, skb)) {
+			split(qp, skb, &parts);
+			skb_queue_splice(&parts, &all);
+			continue;
+		}
+		budget -= srn_pkt_num(skb);
 		rx_one(qp, skb);
-		budget--;
 	}
 	skb_queue_splice_tail(&all, &rest);
 	spin_lock_irq(&qp->rxq.lock);
@@ -188,7 +243,7 @@ static void run_alarms(struct srn_qp *qp, bool left)
 
 static int flush_budget(const struct srn_qp *qp)
 {
-	return qp->who.kernel ? SRN_RUN_BUDGET : min(SRN_RUN_BUDGET, qp->flush_left);
+	return qp->who.kernel ? SRN_ROUND_BUDGET : min(SRN_ROUND_BUDGET, qp->flush_left);
 }
 
 /* Returns true if WQEs are left that may be flushed. Beyond those that were posted before
@@ -221,7 +276,7 @@ static bool run_sq(struct srn_qp *qp, int *budget)
  */
 static bool run_tx(struct srn_qp *qp, bool sq)
 {
-	int rest = sq ? SRN_RUN_BUDGET / 2 : 0, budget = SRN_RUN_BUDGET - rest;
+	int rest = sq ? SRN_ROUND_BUDGET / 2 : 0, budget = SRN_ROUND_BUDGET - rest;
 	bool more = srn_responder_send(qp, &budget);
 
 	budget += rest;
@@ -236,7 +291,7 @@ static bool run_tx(struct srn_qp *qp, bool sq)
 static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 {
 	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
-	int rx = SRN_RUN_BUDGET;
+	int rx = SRN_ROUND_BUDGET;
 	bool more, sq, flush = false;
 
 	more = run_rx(qp, &rx);
@@ -249,7 +304,7 @@ static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 		flush = run_flush(qp);
 	if (run_tx(qp, sq))
 		more = true;
-	else if (unlikely(more) && rx)
+	else if (unlikely(more) && rx > 0)
 		/* Answers that wait for room have an alarm; else who waited for them can go. */
 		more = !qp->resp.replay.open;
 	if (is_error(qp))
@@ -273,8 +328,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
-	srn_count(qp->dev, SRN_CNT_RCVD_PKTS);
-	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES, skb->len - srn_pkt(skb)->bth);
+	srn_count_add(qp->dev, SRN_CNT_RCVD_PKTS, srn_pkt_num(skb));
+	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES,
+		      srn_pkt_is_run(skb) ? srn_run_bytes(skb) : skb->len - srn_pkt(skb)->bth);
 }
 
 /* An answer that may wait leaves when this CPU has received what it has at hand. */

@@ -81,6 +81,11 @@ enum srn_verdict srn_rq_open(struct srn_qp *qp)
 	return qp->srq ? fetch_shared(qp) : fetch_own(qp);
 }
 
+bool srn_rq_is_empty(const struct srn_qp *qp)
+{
+	return !qp->srq && !posted(qp);
+}
+
 struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
 {
 	return (struct srn_sgl){

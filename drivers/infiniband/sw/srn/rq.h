@@ -42,6 +42,9 @@ void srn_rq_reset(struct srn_qp *qp);
  */
 enum srn_verdict srn_rq_open(struct srn_qp *qp);
 
+/** srn_rq_is_empty() - whether the QP's own ring has no WQE; of a SRQ others may take the last */
+bool srn_rq_is_empty(const struct srn_qp *qp);
+
 /**
  * srn_rq_sgl() - the scatter list of the open WQE
  *

@@ -9,6 +9,15 @@
 #include "wqe.h"
 #include "wr_op.h"
 
+/* Of a BTH opcode. */
+#define SVC_BITS	0xe0
+
+bool srn_plan_is_solicited(const struct srn_wqe *wqe, const struct srn_plan *plan)
+{
+	return plan->last && (wqe->flags & IB_SEND_SOLICITED) &&
+	       srn_wr_ops[wqe->opcode].what & SRN_WR_EVENT;
+}
+
 u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu)
 {
 	if (srn_wr_ops[wqe->opcode].what & SRN_WR_PACKET)
@@ -60,6 +69,7 @@ void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 m
 	plan->first = index == 0;
 	plan->last = psn == wqe->last_psn;
 	plan->npsn = 1;
+	plan->num = 1;
 	plan->offset = index * mtu;
 	if (op->what & SRN_WR_PACKET)
 		plan_single(op, plan);
@@ -67,5 +77,27 @@ void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 m
 		plan_read(wqe, op, mtu, plan);
 	else
 		plan_data(wqe, op, mtu, plan);
+	plan->end = plan->opcode;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_segment);
+
+u32 srn_segment_left(const struct srn_wqe *wqe, const struct srn_plan *plan)
+{
+	if (srn_wr_ops[wqe->opcode].what & (SRN_WR_PACKET | SRN_WR_ANSWERED))
+		return 1;
+	return srn_psn_diff(wqe->last_psn, plan->psn) + 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_segment_left);
+
+void srn_segment_run(const struct srn_wqe *wqe, u32 mtu, u32 num, struct srn_plan *plan)
+{
+	const struct srn_wr_op *op = &srn_wr_ops[wqe->opcode];
+	u8 svc = plan->opcode & SVC_BITS;
+
+	plan->num = num;
+	plan->npsn = num;
+	plan->last = srn_psn_add(plan->psn, num - 1) == wqe->last_psn;
+	plan->len = min(num * mtu, wqe->length - plan->offset);
+	plan->end = svc | (plan->last ? op->last : op->middle);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_segment_run);

@@ -193,7 +193,8 @@ static enum srn_verdict attach_in_folio(struct sk_buff *skb, struct folio *folio
 	if (shinfo->nr_frags && continues(&shinfo->frags[shinfo->nr_frags - 1], folio, p)) {
 		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], len);
 	} else {
-		if (shinfo->nr_frags == MAX_SKB_FRAGS)
+		/* One is for the trailer (xmit.c). */
+		if (shinfo->nr_frags >= MAX_SKB_FRAGS - 1)
 			return SRN_V_AGAIN;
 		folio_get(folio);
 		/* Not ours: that it came from a reserve says nothing of the packet. */

@@ -54,7 +54,7 @@ static struct srn_shmem_pages *pages_alloc(unsigned long num)
 	struct srn_shmem_pages *p;
 	int err;
 
-	p = kvzalloc(struct_size(p, page, num), GFP_KERNEL_ACCOUNT);
+	p = kvzalloc(struct_size(p, page, num), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	err = pages_fill(p, num);

@@ -126,15 +126,9 @@ static void publish_head(struct srn_qp *qp)
 		smp_store_release(&qp->page->sq_head, qp->sq.una);
 }
 
-/* A request that is to be sent again is not in flight, and yet not over. */
-static bool is_busy(const struct srn_sq *sq)
-{
-	return sq->una != sq->fetched && srn_sq_oldest(sq)->started;
-}
-
 static void tell_drained(struct srn_qp *qp)
 {
-	if (qp->state != IB_QPS_SQD || !qp->sq.draining || is_busy(&qp->sq))
+	if (qp->state != IB_QPS_SQD || !qp->sq.draining || srn_sq_is_busy(&qp->sq))
 		return;
 	qp->sq.draining = false;
 	if (qp->sqd_notify)
@@ -231,6 +225,7 @@ bool srn_sq_flush(struct srn_qp *qp, int *budget)
 		WRITE_ONCE(sq->stale, false);
 	return sq->una != tail;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_flush);
 
 void srn_sq_discard(struct srn_qp *qp)
 {
@@ -252,3 +247,4 @@ void srn_sq_discard(struct srn_qp *qp)
 	sq->draining = false;
 	WRITE_ONCE(sq->stale, false);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_discard);

@@ -43,6 +43,14 @@ static inline bool srn_wqe_is_answered(const struct srn_wqe *wqe)
 	return srn_wr_ops[wqe->opcode].what & SRN_WR_ANSWERED;
 }
 
+/** srn_wqe_is_read() - whether packets of data answer it: no atomic, no atomic write */
+static inline bool srn_wqe_is_read(const struct srn_wqe *wqe)
+{
+	u16 what = srn_wr_ops[wqe->opcode].what;
+
+	return what & SRN_WR_ANSWERED && !(what & (SRN_WR_FETCH | SRN_WR_WORD));
+}
+
 /** srn_wqe_is_local() - whether it is executed here, not sent */
 static inline bool srn_wqe_is_local(const struct srn_wqe *wqe)
 {
@@ -59,6 +67,16 @@ static inline struct srn_wqe *srn_sq_wqe(const struct srn_sq *sq, u32 index)
 static inline struct srn_wqe *srn_sq_oldest(const struct srn_sq *sq)
 {
 	return srn_sq_wqe(sq, sq->una);
+}
+
+/**
+ * srn_sq_is_busy() - whether a request was begun and is not over
+ *
+ * One that is to be sent again is not in flight, and yet not over.
+ */
+static inline bool srn_sq_is_busy(const struct srn_sq *sq)
+{
+	return sq->una != sq->fetched && srn_sq_oldest(sq)->started;
 }
 
 /**

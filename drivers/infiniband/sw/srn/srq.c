@@ -211,6 +211,7 @@ int srn_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	spin_unlock_irqrestore(&srq->lock, flags);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_modify_srq);
 
 int srn_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {

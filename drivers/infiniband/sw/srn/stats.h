@@ -11,21 +11,28 @@
 enum srn_counter {
 	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
 	SRN_CNT_SENT_TRAINS,		/* skbs that carried several of them */
+	SRN_CNT_SENT_RUNS,		/* of these, uncut messages (run.h) */
 	SRN_CNT_SENT_BYTES,		/* UDP payload of the packets */
 	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
 	SRN_CNT_RCVD_BYTES,
+	SRN_CNT_RCVD_RUNS,		/* several of these at once, uncut (run.h) */
+	SRN_CNT_SPLIT_RUNS,		/* and cut here, since one of them was not what was expected */
 	SRN_CNT_DUP_REQUEST,		/* request with a PSN behind the expected one */
 	SRN_CNT_OUT_OF_SEQ,		/* request with a PSN ahead: a gap */
+	SRN_CNT_HELD,			/* and it was kept */
+	SRN_CNT_HOLD_FULL,		/* and it was not, for want of room or memory */
 	SRN_CNT_SEND_RNR,		/* RNR NAKs sent */
 	SRN_CNT_RCVD_RNR,		/* RNR NAKs received */
 	SRN_CNT_SENT_NAK,		/* other NAKs sent */
 	SRN_CNT_RCVD_SEQ_ERR,		/* NAK sequence error received */
 	SRN_CNT_RCVD_NAK,		/* fatal NAKs received */
 	SRN_CNT_IMPLIED_NAK,		/* READ or atomic response missing */
+	SRN_CNT_EARLY,			/* and later ones taken before it */
 	SRN_CNT_SENT_ACK,
 	SRN_CNT_ACK_DEFERRED,		/* ACKs merged into a later one */
 	SRN_CNT_TIMEOUT,		/* local ACK timeouts */
 	SRN_CNT_LATE,			/* answers so late that the window was halved */
+	SRN_CNT_PROBES,			/* packets sent again before a timeout, to hear something */
 	SRN_CNT_RETRANS,		/* request packets sent again */
 	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
 	SRN_CNT_RNR_EXCEEDED,
@@ -66,21 +73,28 @@ enum srn_counter {
 #define SRN_COUNTER_NAMES(X)	\
 	X(SENT_PKTS, "sent_pkts") \
 	X(SENT_TRAINS, "sent_trains") \
+	X(SENT_RUNS, "sent_runs") \
 	X(SENT_BYTES, "sent_bytes") \
 	X(RCVD_PKTS, "rcvd_pkts") \
 	X(RCVD_BYTES, "rcvd_bytes") \
+	X(RCVD_RUNS, "rcvd_runs") \
+	X(SPLIT_RUNS, "split_runs") \
 	X(DUP_REQUEST, "duplicate_request") \
 	X(OUT_OF_SEQ, "out_of_sequence") \
+	X(HELD, "rcvd_held") \
+	X(HOLD_FULL, "rcvd_hold_full") \
 	X(SEND_RNR, "send_rnr_err") \
 	X(RCVD_RNR, "rnr_nak_retry_err") \
 	X(SENT_NAK, "sent_nak") \
 	X(RCVD_SEQ_ERR, "packet_seq_err") \
 	X(RCVD_NAK, "rcvd_nak") \
 	X(IMPLIED_NAK, "implied_nak_seq_err") \
+	X(EARLY, "rcvd_early_responses") \
 	X(SENT_ACK, "sent_ack") \
 	X(ACK_DEFERRED, "ack_deferred") \
 	X(TIMEOUT, "local_ack_timeout_err") \
 	X(LATE, "late_answers") \
+	X(PROBES, "sent_probes") \
 	X(RETRANS, "retransmitted_pkts") \
 	X(RETRY_EXCEEDED, "retry_exceeded_err") \
 	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \

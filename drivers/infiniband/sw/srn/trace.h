@@ -157,8 +157,8 @@ TRACE_EVENT(srn_post,
 
 /* A packet is complete but for its trailer; skb->data is at the BTH. */
 TRACE_EVENT(srn_tx,
-	TP_PROTO(const struct srn_dev *dev, const struct sk_buff *skb),
-	TP_ARGS(dev, skb),
+	TP_PROTO(const struct srn_dev *dev, const struct sk_buff *skb, unsigned int num),
+	TP_ARGS(dev, skb, num),
 	TP_STRUCT__entry(
 		__string(dev, dev->ibdev.name)
 		__field(u8, opcode)
@@ -166,6 +166,7 @@ TRACE_EVENT(srn_tx,
 		__field(u32, psn)
 		__field(bool, ackreq)
 		__field(u32, len)
+		__field(u32, num)
 	),
 	TP_fast_assign(
 		const struct srn_bth *bth = (const void *)skb->data;
@@ -176,10 +177,11 @@ TRACE_EVENT(srn_tx,
 		__entry->psn = be32_to_cpu(bth->apsn) & SRN_BTH_PSN;
 		__entry->ackreq = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
 		__entry->len = skb->len;
+		__entry->num = num;
 	),
-	TP_printk("%s %s dqpn %#x psn %#x%s len %u", __get_str(dev),
+	TP_printk("%s %s dqpn %#x psn %#x%s len %u packets %u", __get_str(dev),
 		  show_opcode(__entry->opcode), __entry->dqpn, __entry->psn,
-		  __entry->ackreq ? " ackreq" : "", __entry->len)
+		  __entry->ackreq ? " ackreq" : "", __entry->len, __entry->num)
 );
 
 /* A packet reached its QP and is about to be processed. */
@@ -192,17 +194,19 @@ TRACE_EVENT(srn_rx,
 		__field(u8, flags)
 		__field(u32, psn)
 		__field(u32, len)
+		__field(u8, num)
 	),
 	TP_fast_assign(
 		__entry->qpn = qp->ibqp.qp_num;
+		__entry->num = srn_pkt_num(skb);
 		__entry->opcode = srn_pkt(skb)->opcode;
 		__entry->flags = srn_pkt(skb)->flags;
 		__entry->psn = srn_pkt(skb)->psn;
 		__entry->len = srn_pkt(skb)->len;
 	),
-	TP_printk("qpn %#x %s psn %#x flags %s payload %u", __entry->qpn,
+	TP_printk("qpn %#x %s psn %#x flags %s payload %u packets %u", __entry->qpn,
 		  show_opcode(__entry->opcode), __entry->psn, show_pkt_flags(__entry->flags),
-		  __entry->len)
+		  __entry->len, __entry->num)
 );
 
 /* What the responder made of a request that it did not simply execute. */

@@ -116,6 +116,7 @@ void srn_train_leave(struct srn_train *train, struct srn_path *path)
 	train->head = NULL;
 	srn_xmit_sealed(path, head, train->payer, train->num, train->bytes);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_train_leave);
 
 static bool has_room(const struct srn_train *train, u32 len)
 {
@@ -155,3 +156,4 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	if (!follows || len < train->len)
 		srn_train_leave(train, path);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_train_add);

@@ -27,7 +27,7 @@
 /* Parts of what nobody waits for, at least, in the time of who gives a turn back: as many as
  * flush the longest queues.
  */
-#define PARTS_HERE	(2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET)
+#define PARTS_HERE	(2 * SRN_MAX_QP_WR / SRN_ROUND_BUDGET)
 
 /* Rounds of a worker before it looks after other turns. */
 #define ROUNDS_AWAY	16

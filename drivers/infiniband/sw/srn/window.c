@@ -36,6 +36,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->credit = 0;
 	w->cut = false;
 	w->timed = false;
+	w->doubt = 0;
 	w->least_ns = U64_MAX;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
@@ -52,7 +53,8 @@ bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read)
 	w->at.psn = srn_psn_add(w->at.psn, npsn);
 	if (srn_psn_diff(w->at.psn, w->end) > 0)
 		w->end = w->at.psn;
-	w->unasked = asked ? 0 : w->unasked + 1;
+	w->doubt -= min(w->doubt, npsn);
+	w->unasked = asked ? 0 : w->unasked + npsn;
 	if (read)
 		w->rd_last[w->rd_tail++ % SRN_MAX_RD_ATOMIC] = srn_psn_add(w->at.psn, -1);
 	return again;
@@ -88,6 +90,7 @@ static void shrink(struct srn_window *w, u32 cwnd)
 
 void srn_window_lost(struct srn_window *w)
 {
+	w->doubt = SRN_RUN_DOUBT;
 	shrink(w, max_t(u32, w->cwnd - w->cwnd / 4, min_t(u32, w->cwnd, GAP_FLOOR)));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
@@ -110,6 +113,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 
 void srn_window_collapsed(struct srn_window *w)
 {
+	w->doubt = SRN_RUN_DOUBT;
 	w->ssthresh = max_t(u32, w->cwnd / 2, FLOOR);
 	cut_to(w, FLOOR);
 }

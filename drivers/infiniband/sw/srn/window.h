@@ -29,9 +29,11 @@ struct srn_window {
 	bool cut;		/* cut_end is ahead of una */
 	bool timed;		/* timed_psn left at timed_ns and was not sent again */
 	u32 timed_psn;
+	bool timed_queue;	/* so many were before it that they are a queue */
 	u64 timed_ns;		/* ktime */
 	u64 least_ns;		/* that an answer took on this connection: the path without queues */
-	u32 unasked;		/* packets since the last one that asks for an answer */
+	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
+	u32 unasked;		/* PSNs since the last packet that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
 	u32 rd_last[SRN_MAX_RD_ATOMIC];	/* the last PSN of each */
@@ -53,12 +55,19 @@ void srn_window_collapsed(struct srn_window *w);
 /** srn_window_late() - an answer took too long: half of it in flight, once for all that was out */
 void srn_window_late(struct srn_window *w);
 
-/** srn_window_time() - the packet that left last is timed, from @now_ns on */
-static inline void srn_window_time(struct srn_window *w, u64 now_ns)
+/** srn_window_time() - the packet that left last is timed, from @now_ns on; @queue: timed_queue */
+static inline void srn_window_time(struct srn_window *w, u64 now_ns, bool queue)
 {
 	w->timed = true;
+	w->timed_queue = queue;
 	w->timed_psn = srn_psn_add(w->at.psn, -1);
 	w->timed_ns = now_ns;
+}
+
+/** srn_window_untime() - what is timed will be answered later than by the way there and back */
+static inline void srn_window_untime(struct srn_window *w)
+{
+	w->timed = false;
 }
 
 /** srn_window_is_timed() - whether the packet that is timed was answered just now */
@@ -106,7 +115,7 @@ static inline void srn_window_asked(struct srn_window *w)
 }
 
 /**
- * srn_window_sent() - a packet of @npsn PSNs left from the cursor, which moves behind it
+ * srn_window_sent() - what takes @npsn PSNs left from the cursor, which moves behind it
  * @asked: its answer says that all before it arrived
  * @read: it is a READ or an atomic; srn_window_reads() is below SRN_MAX_RD_ATOMIC
  *
@@ -125,6 +134,12 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to);
 
 /** srn_window_acked() - everything before @psn was answered; it is not before una */
 void srn_window_acked(struct srn_window *w, u32 psn);
+
+/** srn_window_is_out() - whether the cursor has sent @psn, and it was not answered */
+static inline bool srn_window_is_out(const struct srn_window *w, u32 psn)
+{
+	return srn_psn_diff(psn, w->una) >= 0 && srn_psn_diff(psn, w->at.psn) < 0;
+}
 
 /** srn_window_has() - whether an answer with @psn answers what was sent and not answered */
 static inline bool srn_window_has(const struct srn_window *w, u32 psn)

@@ -66,6 +66,7 @@ struct srn_wqe {
 	u32 done_psn;		/* READ: next response PSN expected */
 	u16 chunk;		/* READ: PSNs that one request asks for */
 	bool started;
+	bool pieces;		/* it has too many for a run */
 	bool done;		/* acknowledged, or executed (local operation) */
 	union {
 		DECLARE_FLEX_ARRAY(struct ib_sge, sge);

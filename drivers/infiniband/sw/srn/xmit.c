@@ -45,7 +45,7 @@ static void *trailer_frag(struct sk_buff *skb, unsigned int len)
 	return p;
 }
 
-static void *add_trailer(struct sk_buff *skb, unsigned int len)
+void *srn_xmit_trailer(struct sk_buff *skb, unsigned int len)
 {
 	return skb_is_nonlinear(skb) ? trailer_frag(skb, len) : skb_put(skb, len);
 }
@@ -103,6 +103,15 @@ static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
+void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id)
+{
+	push_udp(skb, path);
+	if (path->is_v6)
+		push_ip6(skb, path);
+	else
+		push_ip4(skb, path, id);
+}
+
 /* Everything before the trailer, the headers now being final. */
 static __le32 icrc(struct sk_buff *skb, bool is_v6)
 {
@@ -119,18 +128,14 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 	__le32 crc;
 	u8 *end;
 
-	trace_srn_tx(path->dev, skb);
-	end = add_trailer(skb, trailer);
+	trace_srn_tx(path->dev, skb, 1);
+	end = srn_xmit_trailer(skb, trailer);
 	if (!end) {
 		srn_count(path->dev, SRN_CNT_TX_NOMEM);
 		return false;
 	}
 	memset(end, 0, trailer);
-	push_udp(skb, path);
-	if (path->is_v6)
-		push_ip6(skb, path);
-	else
-		push_ip4(skb, path, id);
+	srn_xmit_wrap(path, skb, id);
 	crc = icrc(skb, path->is_v6);
 	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
 	return true;
@@ -145,6 +150,17 @@ void srn_xmit_steer(struct sk_buff *skb, u32 hash)
 #endif
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_xmit_steer);
+
+/* Each packet of it, where a route or netdev has become narrower than the path MTU of the connection.
+ * The stack would refuse them as well, and tell this host by ICMP; which keeps to what it is told for
+ * ten minutes, for all its sockets, if that is a route's own MTU or less than IPv4's 552 bytes.
+ */
+static bool fits(const struct sk_buff *skb, const struct dst_entry *dst)
+{
+	unsigned int mtu = dst_mtu(dst);
+
+	return skb_is_gso(skb) ? skb_gso_validate_network_len(skb, mtu) : skb->len <= mtu;
+}
 
 static int send_ip(struct srn_path *path, struct sk_buff *skb)
 {
@@ -167,6 +183,12 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_paye
 		kfree_skb(skb);
 		return;
 	}
+	if (!fits(skb, dst)) {
+		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
+		dst_release(dst);
+		kfree_skb(skb);
+		return;
+	}
 	skb_dst_set(skb, dst);
 	if (payer)
 		srn_payer_charge(payer, skb);
@@ -176,7 +198,7 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_paye
 	srn_count_add(dev, SRN_CNT_SENT_PKTS, num);
 	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
 	if (send_ip(path, skb))
-		srn_count(dev, SRN_CNT_SEND_ERR);
+		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
 }
 
 void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)

@@ -28,6 +28,12 @@ void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *paye
  */
 bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id);
 
+/** srn_xmit_trailer() - @len bytes behind the payload, for pad and ICRC; NULL without memory */
+void *srn_xmit_trailer(struct sk_buff *skb, unsigned int len);
+
+/** srn_xmit_wrap() - UDP and IP headers, final, in front of the BTH; @id as in srn_xmit_seal() */
+void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id);
+
 /**
  * srn_xmit_sealed() - send what srn_xmit_seal() made, one packet or a train of @num
  * @skb: consumed

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Answers to READs over many rounds: where they run, what they hold, what they wait for. */
+#include "../ack.h"
 #include "../cut.h"
 #include "../limits.h"
 #include "../mem.h"
@@ -69,7 +70,7 @@ static void srn_answer_long_read_goes_away_test(struct kunit *test)
 
 	local_bh_disable();
 	srn_round_rx(qp, new_read(test, 0, mem, len));
-	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 1);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
@@ -94,10 +95,10 @@ static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 /* Memory can be taken back while its bytes are on their way, alone and in trains. */
 static void srn_answer_holds_nothing_test(struct kunit *test)
 {
-	static const u32 npsns[] = { 1, 3, SRN_RUN_BUDGET };
+	static const u32 npsns[] = { 1, 3, SRN_ROUND_BUDGET };
 	struct owner *o = new_owner(test);
 	struct srn_qp *qp = &o->qp;
-	struct srn_mem *mem = give_memory(test, qp, SRN_RUN_BUDGET * MTU);
+	struct srn_mem *mem = give_memory(test, qp, SRN_ROUND_BUDGET * MTU);
 	u32 psn = 0;
 	int i;
 
@@ -116,7 +117,7 @@ static void srn_answer_holds_nothing_test(struct kunit *test)
 	migrate_enable();
 }
 
-#define ROUND_BYTES	(SRN_RUN_BUDGET * 2048)	/* more than a round of small packets has */
+#define ROUND_BYTES	(SRN_ROUND_BUDGET * 2048)	/* more than a round of small packets has */
 
 /* A queue of this host that holds what it is given. */
 static struct sk_buff_head held;
@@ -191,7 +192,7 @@ static void srn_answer_unpaid_train_test(struct kunit *test)
  */
 static void srn_answer_room_test(struct kunit *test)
 {
-	const u32 npsn = 40 * SRN_RUN_BUDGET;
+	const u32 npsn = 40 * SRN_ROUND_BUDGET;
 	struct owner *o = new_owner(test);
 	struct srn_qp *qp = &o->qp;
 	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
@@ -258,7 +259,7 @@ static int refuse_next(struct net *net, struct sock *sk, struct sk_buff *skb)
 /* Two READs, with the memory gone between two rounds of the first one's answer. */
 static struct srn_qp *answer_in_vain(struct kunit *test, bool again)
 {
-	const u32 npsn = 3 * SRN_RUN_BUDGET;
+	const u32 npsn = 3 * SRN_ROUND_BUDGET;
 	struct srn_qp *qp = &new_owner(test)->qp;
 	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
 
@@ -277,7 +278,7 @@ static struct srn_qp *answer_in_vain(struct kunit *test, bool again)
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	migrate_enable();
-	KUNIT_EXPECT_EQ(test, refused.packets, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, refused.packets, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 0);
 	return qp;
 }
@@ -290,7 +291,7 @@ static void srn_answer_refused_midway_test(struct kunit *test)
 	struct srn_qp *qp = answer_in_vain(test, false);
 
 	KUNIT_EXPECT_EQ(test, refused.naks, 1);
-	KUNIT_EXPECT_EQ(test, refused.psn, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, refused.psn, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, refused.syndrome, SRN_SYN_NAK_ACCESS);
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
 }
@@ -343,7 +344,7 @@ static void give_in_flight(struct kunit *test, struct srn_qp *qp)
  */
 static void srn_answer_held_test(struct kunit *test)
 {
-	const u32 npsn = 40 * SRN_RUN_BUDGET;
+	const u32 npsn = 40 * SRN_ROUND_BUDGET;
 	struct srn_qp *qp = &new_owner(test)->qp;
 	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
 	int i;
@@ -369,22 +370,23 @@ static void srn_answer_held_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 0);
 	KUNIT_EXPECT_EQ(test, qp->window.at.psn, 4);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
+	/* What waits is counted, after it was looked at and put back, too. */
+	KUNIT_EXPECT_GT(test, atomic_read(&qp->rxq_bytes), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), atomic_long_read(&qp->dev->rxq_bytes));
 	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_VALID);
 	migrate_enable();
 	srn_turn_own(&qp->turn);
 	srn_clock_stop(&qp->clock);
 	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 	srn_turn_disown(&qp->turn);
 	__skb_queue_purge(&held);
 }
 
-/* More requests than a round takes stand before the answer. They are of the past, so that each
- * is looked at and nothing comes of it; their order stays.
- */
-static void srn_answer_behind_many_test(struct kunit *test)
+/* In RTS, with requests in flight; the test has its turn. */
+static struct srn_qp *new_asking(struct kunit *test)
 {
 	struct srn_qp *qp = &new_owner(test)->qp;
-	int i;
 
 	qp->state = IB_QPS_RTS;
 	qp->resp.msg.psn = 1000;
@@ -392,8 +394,19 @@ static void srn_answer_behind_many_test(struct kunit *test)
 	give_clock(test, qp);
 	give_in_flight(test, qp);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	return qp;
+}
+
+/* More requests than a round takes stand before the answer. They are of the past, so that each
+ * is looked at and nothing comes of it; their order stays.
+ */
+static void srn_answer_behind_many_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_asking(test);
+	int i;
+
 	local_bh_disable();
-	for (i = 0; i < 2 * SRN_RUN_BUDGET; i++)
+	for (i = 0; i < 2 * SRN_ROUND_BUDGET; i++)
 		srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_WRITE_MIDDLE, i));
 	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, 1));
 	srn_clock_set(&qp->clock, SRN_ALARM_ACK, 0);
@@ -401,9 +414,9 @@ static void srn_answer_behind_many_test(struct kunit *test)
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 0);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RUN_BUDGET);
-	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek(&qp->rxq))->psn, SRN_RUN_BUDGET);
-	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek_tail(&qp->rxq))->psn, 2 * SRN_RUN_BUDGET - 1);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek(&qp->rxq))->psn, SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek_tail(&qp->rxq))->psn, 2 * SRN_ROUND_BUDGET - 1);
 	srn_round_purge(qp);
 	srn_turn_disown(&qp->turn);
 }
@@ -413,7 +426,7 @@ static void srn_answer_behind_many_test(struct kunit *test)
  */
 static void srn_answer_fatal_is_not_mine_test(struct kunit *test)
 {
-	const u32 npsn = 40 * SRN_RUN_BUDGET;
+	const u32 npsn = 40 * SRN_ROUND_BUDGET;
 	struct srn_qp *qp = &new_owner(test)->qp;
 	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
 
@@ -425,9 +438,9 @@ static void srn_answer_fatal_is_not_mine_test(struct kunit *test)
 	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_FETCH_ADD, npsn));
 	KUNIT_EXPECT_FALSE(test, srn_turn_run_here(&qp->turn));
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
-	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD);
-	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, 2 * SRN_RUN_BUDGET);
+	KUNIT_EXPECT_LE(test, qp->resp.replay.slots[0].psn, 2 * SRN_ROUND_BUDGET);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, npsn);
@@ -447,7 +460,7 @@ static void srn_answer_again_in_vain_test(struct kunit *test)
 static void srn_answer_half_a_round_test(struct kunit *test)
 {
 	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem = give_memory(test, qp, 4 * SRN_RUN_BUDGET * MTU);
+	struct srn_mem *mem = give_memory(test, qp, 4 * SRN_ROUND_BUDGET * MTU);
 	u32 answered, sent;
 
 	give_cq(test, qp);
@@ -461,16 +474,68 @@ static void srn_answer_half_a_round_test(struct kunit *test)
 	fake_route(test, &qp->path, leave);
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
-	srn_round_rx(qp, new_read(test, 0, mem, 4 * SRN_RUN_BUDGET * MTU));
+	srn_round_rx(qp, new_read(test, 0, mem, 4 * SRN_ROUND_BUDGET * MTU));
 	qp->turn.run(&qp->turn, SRN_TURN_RX | SRN_TURN_SQ);
 	answered = qp->resp.replay.slots[0].psn;
 	sent = qp->window.at.psn;
 	srn_turn_run(&qp->turn);
 	local_bh_enable();
-	KUNIT_EXPECT_EQ(test, answered, SRN_RUN_BUDGET / 2);
+	KUNIT_EXPECT_EQ(test, answered, SRN_ROUND_BUDGET / 2);
 	KUNIT_EXPECT_EQ(test, sent, 1);
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	migrate_enable();
+}
+
+/* A WRITE that asks, and a READ behind it, both at hand: the answer is the ACK. */
+static void srn_answer_says_it_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct srn_mem *mem = give_memory(test, qp, MTU);
+
+	memset(&left, 0, sizeof(left));
+	left.mem = mem;
+	qp->resp.msg.psn = 1;
+	migrate_disable();
+	fake_route(test, &qp->path, leave);
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	srn_ack_done(qp, 0, true);
+	srn_round_rx(qp, new_read(test, 1, mem, MTU));
+	srn_turn_run(&qp->turn);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, left.packets, 1);
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_ACK), 0);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_ACK_DEFERRED), 1);
+}
+
+/* More answers than are taken before their time stand between requests: what is behind them
+ * keeps its place.
+ */
+static void srn_answer_many_between_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_asking(test);
+	int i;
+
+	local_bh_disable();
+	/* One more than a round looks at, before. */
+	for (i = 0; i <= SRN_ROUND_BUDGET; i++)
+		srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_WRITE_MIDDLE, i));
+	for (i = 0; i <= SRN_ROUND_BUDGET; i++)
+		srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, 1));
+	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_WRITE_MIDDLE, SRN_ROUND_BUDGET + 1));
+	srn_clock_set(&qp->clock, SRN_ALARM_ACK, 0);
+	qp->turn.run(&qp->turn, SRN_TURN_RX | SRN_TURN_TIMER);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 3);
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek(&qp->rxq))->psn, SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek_tail(&qp->rxq))->psn, SRN_ROUND_BUDGET + 1);
+	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+	srn_turn_disown(&qp->turn);
 }
 
 static struct kunit_case srn_answer_cases[] = {
@@ -485,6 +550,8 @@ static struct kunit_case srn_answer_cases[] = {
 	KUNIT_CASE(srn_answer_held_test),
 	KUNIT_CASE(srn_answer_behind_many_test),
 	KUNIT_CASE(srn_answer_fatal_is_not_mine_test),
+	KUNIT_CASE(srn_answer_says_it_test),
+	KUNIT_CASE(srn_answer_many_between_test),
 	{}
 };
 

@@ -6,6 +6,7 @@
 #include "../qp.h"
 #include "../segment.h"
 #include "../train.h"
+#include "../wire.h"
 #include "../xmit.h"
 #include "fake_route.h"
 
@@ -64,6 +65,29 @@ static void srn_xmit_trailer_test(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A packet without a fragment for its trailer does not leave, and that is counted. */
+static void srn_xmit_no_fragment_test(struct kunit *test)
+{
+	struct srn_path path = { .dev = fake_dev(test) };
+	struct sk_buff *skb;
+	bool sealed = true;
+
+	local_bh_disable();
+	skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
+	if (skb && srn_build_payload(skb, 1025)) {
+		u8 used = skb_shinfo(skb)->nr_frags;
+
+		skb_shinfo(skb)->nr_frags = MAX_SKB_FRAGS;
+		sealed = srn_xmit_seal(&path, skb, 0);
+		skb_shinfo(skb)->nr_frags = used;
+	}
+	local_bh_enable();
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_FALSE(test, sealed);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(path.dev, SRN_CNT_TX_NOMEM), 1);
+	kfree_skb(skb);
+}
+
 struct route_row {
 	const char *desc;
 	bool gso, lwt;
@@ -115,7 +139,7 @@ static void srn_train_gso_type_test(struct kunit *test)
 }
 
 /* What is sent again is copied: the program may be writing it. */
-static void srn_build_again_test(struct kunit *test)
+static void build_twice(struct kunit *test, enum ib_qp_type type, bool refers)
 {
 	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
@@ -130,7 +154,7 @@ static void srn_build_again_test(struct kunit *test)
 	qp->dev = fake_dev(test);
 	qp->ibqp.pd = fake_pd(test, qp->dev);
 	qp->who = fake_who(qp->dev, qp->ibqp.pd, 0);
-	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->svc = srn_service_of(type);
 	mr = fake_mr(test, qp->dev, qp->ibqp.pd, 0x1000, PAGE_SIZE, 0, 0);
 	wqe->opcode = IB_WR_RDMA_WRITE;
 	wqe->length = 2048;
@@ -146,8 +170,53 @@ static void srn_build_again_test(struct kunit *test)
 		local_bh_enable();
 		KUNIT_ASSERT_EQ(test, v, SRN_OK);
 		KUNIT_ASSERT_EQ(test, skb_shinfo(skb)->nr_frags, 1);
-		KUNIT_EXPECT_EQ(test, again, skb_frag_page(&skb_shinfo(skb)->frags[0]) !=
+		KUNIT_EXPECT_EQ(test, refers && !again, skb_frag_page(&skb_shinfo(skb)->frags[0]) ==
 				virt_to_page(mr->map.blocks[0]));
+		kfree_skb(skb);
+	}
+}
+
+static void srn_build_again_test(struct kunit *test)
+{
+	build_twice(test, IB_QPT_RC, true);
+}
+
+/* A UC request is complete, and its memory the program's, before the packet has left. */
+static void srn_build_unreliable_test(struct kunit *test)
+{
+	build_twice(test, IB_QPT_UC, false);
+}
+
+/* However many pieces a packet is gathered from, it can leave. */
+static void srn_build_pieces_test(struct kunit *test)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(SRN_MAX_SGE, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_path path = { .dev = fake_dev(test) };
+	struct sk_buff *skb = NULL;
+	struct srn_plan plan;
+	struct srn_mem *mr;
+	bool sealed;
+	u32 num;
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->dev = path.dev;
+	qp->ibqp.pd = fake_pd(test, qp->dev);
+	qp->who = fake_who(qp->dev, qp->ibqp.pd, 0);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	mr = fake_mr(test, qp->dev, qp->ibqp.pd, 0x1000, PAGE_SIZE, 0, 0);
+	wqe->opcode = IB_WR_RDMA_WRITE;
+	for (num = 1; num <= SRN_MAX_SGE; num++) {
+		wqe->sge[num - 1] = (struct ib_sge){ 0x1000 + 128 * (num - 1), 64, mr->key };
+		wqe->num_sge = num;
+		wqe->length = 64 * num;
+		srn_segment(wqe, qp->svc, 4096, wqe->first_psn, &plan);
+		local_bh_disable();
+		sealed = !srn_build_request(qp, wqe, &plan, 0, &skb) &&
+			 srn_xmit_seal(&path, skb, 0);
+		local_bh_enable();
+		KUNIT_EXPECT_TRUE_MSG(test, sealed, "%u pieces", num);
 		kfree_skb(skb);
 	}
 }
@@ -174,13 +243,15 @@ static void srn_xmit_steer_test(struct kunit *test)
 
 /* What was handed to the route. */
 static struct {
-	unsigned int num, steered;
+	unsigned int num, steered, segs, size;
 	u32 hash;
 } left;
 
 static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	left.num++;
+	left.segs = skb_shinfo(skb)->gso_segs;
+	left.size = skb_shinfo(skb)->gso_size;
 	left.hash = skb_get_hash_raw(skb);
 #ifdef CONFIG_XPS
 	left.steered += skb->sw_hash && skb->sender_cpu;
@@ -224,14 +295,75 @@ static void srn_xmit_flow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, left.steered, 3);
 }
 
+static unsigned int route_refs(struct srn_path *path)
+{
+	struct dst_entry *dst;
+	unsigned int refs = 0;
+
+	local_bh_disable();
+	dst = dst_cache_get(&path->cache);
+	if (dst) {
+		refs = rcuref_read(&dst->__rcuref);
+		dst_release(dst);
+	}
+	local_bh_enable();
+	return refs;
+}
+
+static void add_packets(struct srn_train *train, struct srn_path *path, int num)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	while (num--) {
+		skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
+		if (skb)
+			srn_train_add(train, path, skb, num);
+	}
+	local_bh_enable();
+}
+
+/* Packets that follow each other leave as one, that tells how many they are, and what it
+ * looked up on its way it lets go of. Nothing waits behind the last one.
+ */
+static void srn_train_test(struct kunit *test)
+{
+	struct srn_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	const unsigned int len = sizeof(struct srn_bth) + SRN_ICRC_SIZE;
+	struct srn_train train = {};
+	unsigned int refs;
+
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	path->dev = fake_dev(test);
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	fake_route(test, path, leave);
+	refs = route_refs(path);
+	add_packets(&train, path, 3);
+	KUNIT_EXPECT_EQ(test, route_refs(path), refs);
+	migrate_enable();
+	KUNIT_EXPECT_GT(test, refs, 0);
+	KUNIT_EXPECT_NULL(test, train.head);
+	KUNIT_EXPECT_EQ(test, left.num, 1);
+	KUNIT_EXPECT_EQ(test, left.segs, 3);
+	KUNIT_EXPECT_EQ(test, left.size, len);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(path->dev, SRN_CNT_SENT_TRAINS), 1);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(path->dev, SRN_CNT_SENT_PKTS), 3);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(path->dev, SRN_CNT_SENT_BYTES), 3 * len);
+}
+
 static struct kunit_case srn_build_cases[] = {
 	KUNIT_CASE(srn_build_headroom_test),
 	KUNIT_CASE(srn_build_again_test),
+	KUNIT_CASE(srn_build_unreliable_test),
+	KUNIT_CASE(srn_build_pieces_test),
 	KUNIT_CASE(srn_xmit_trailer_test),
+	KUNIT_CASE(srn_xmit_no_fragment_test),
 	KUNIT_CASE(srn_xmit_steer_test),
 	KUNIT_CASE(srn_xmit_flow_test),
 	KUNIT_CASE_PARAM(srn_train_fits_test, route_gen_params),
 	KUNIT_CASE(srn_train_gso_type_test),
+	KUNIT_CASE(srn_train_test),
 	{}
 };
 

@@ -115,7 +115,24 @@ static void srn_clock_fires_only_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->inside, 0u);
 }
 
+/* Of those that are left the first one counts, whichever it is. */
+static void srn_clock_first_counts_test(struct kunit *test)
+{
+	unsigned int first;
+
+	for (first = 0; first < 2; first++) {
+		struct bell *b = new_bell(test);
+
+		srn_clock_set(&b->clock, first, 100 * NSEC_PER_SEC);
+		srn_clock_set(&b->clock, 1 - first, 200 * NSEC_PER_SEC);
+		srn_clock_set(&b->clock, 2, 300 * NSEC_PER_SEC);
+		KUNIT_EXPECT_EQ(test, srn_clock_expired(&b->clock), 0);
+		KUNIT_EXPECT_EQ(test, b->clock.armed, b->clock.due[first]);
+	}
+}
+
 static struct kunit_case srn_clock_cases[] = {
+	KUNIT_CASE(srn_clock_first_counts_test),
 	KUNIT_CASE(srn_clock_each_alarm_test),
 	KUNIT_CASE(srn_clock_moved_test),
 	KUNIT_CASE(srn_clock_cleared_test),

@@ -395,6 +395,77 @@ static void srn_cq_shown_when_gone_test(struct kunit *test)
 	nlmsg_free(msg);
 }
 
+/* As the GSI QP's user sees it: the VLAN that a MAD came by, and what came with it. */
+static void srn_cq_kernel_immediate_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	const struct srn_cqe cqe = {
+		.opcode = IB_WC_RECV, .imm = cpu_to_be32(0x12345678), .vlan_id = 42, .src_qp = 1,
+		.pkey_index = 1, .sl = 3, .port_num = 1,
+		.wc_flags = SRN_WC_WITH_IMM | SRN_WC_WITH_VLAN | SRN_WC_GRH,
+		.network_hdr_type = RDMA_NETWORK_IPV4,
+	};
+	struct ib_wc wc;
+
+	c->cq->kernel = true;
+	KUNIT_ASSERT_TRUE(test, srn_cq_post(c->cq, &cqe, false, NULL));
+	KUNIT_ASSERT_EQ(test, srn_poll_cq(&c->cq->ibcq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, wc.wc_flags, IB_WC_WITH_IMM | IB_WC_WITH_VLAN | IB_WC_GRH |
+			IB_WC_WITH_NETWORK_HDR_TYPE);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(wc.ex.imm_data), 0x12345678);
+	KUNIT_EXPECT_EQ(test, wc.vlan_id, 42);
+	KUNIT_EXPECT_EQ(test, wc.pkey_index, 1);
+	KUNIT_EXPECT_EQ(test, wc.sl, 3);
+	KUNIT_EXPECT_EQ(test, wc.port_num, 1);
+	KUNIT_EXPECT_EQ(test, wc.network_hdr_type, RDMA_NETWORK_IPV4);
+}
+
+/* A program's completions are in its mapping, and no command takes them out. */
+static void srn_cq_poll_is_the_kernels_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_wc wc;
+
+	KUNIT_ASSERT_TRUE(test, post(c, 1));
+	KUNIT_EXPECT_EQ(test, srn_poll_cq(&c->cq->ibcq, 1, &wc), -EOPNOTSUPP);
+}
+
+struct refused_row {
+	const char *desc;
+	struct ib_cq_init_attr attr;
+	int err;
+};
+
+static const struct refused_row refused_rows[] = {
+	{ "flag", { .cqe = 1, .flags = IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN }, -EOPNOTSUPP },
+	{ "no entries", { .cqe = 0 }, -EINVAL },
+	{ "too many entries", { .cqe = SRN_MAX_CQE + 1 }, -EINVAL },
+	{ "vector", { .cqe = 1, .comp_vector = 1 }, -EINVAL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refused, refused_rows, desc);
+
+static void srn_cq_refused_test(struct kunit *test)
+{
+	const struct refused_row *row = test->param_value;
+	struct ctx *c = test->priv;
+
+	KUNIT_EXPECT_EQ(test, srn_create_cq(&c->cq->ibcq, &row->attr, NULL), row->err);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c->dev->num_cqs), 0);
+}
+
+/* A program keeps the mapping, and reads there that nothing comes any more. */
+static void srn_cq_gone_test(struct kunit *test)
+{
+	struct srn_cq *cq = create_cq(test, test->priv, 4);
+	struct page *page = vmalloc_to_page(cq->page);
+
+	get_page(page);
+	srn_destroy_cq(&cq->ibcq, NULL);
+	KUNIT_EXPECT_EQ(test, ((struct srn_cq_page *)page_address(page))->dead, SRN_CQ_GONE);
+	put_page(page);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_user_wrap_test),
 	KUNIT_CASE(srn_cq_full_test),
@@ -408,6 +479,10 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_handler_bounded_test),
 	KUNIT_CASE(srn_cq_settle_in_reclaim_test),
 	KUNIT_CASE(srn_cq_shown_when_gone_test),
+	KUNIT_CASE(srn_cq_kernel_immediate_test),
+	KUNIT_CASE(srn_cq_poll_is_the_kernels_test),
+	KUNIT_CASE_PARAM(srn_cq_refused_test, refused_gen_params),
+	KUNIT_CASE(srn_cq_gone_test),
 	{}
 };
 

@@ -42,8 +42,34 @@ static void srn_gate_order_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), row->gate);
 }
 
+/* As many READs are out as the peer takes: one more waits, and nothing else does. */
+static void srn_gate_reads_test(struct kunit *test)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	qp->max_rd_atomic = 2;
+	srn_window_start(&qp->window, 0, 1024);
+	srn_window_sent(&qp->window, 1, true, true);
+	wqe->opcode = IB_WR_RDMA_READ;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	srn_window_sent(&qp->window, 1, true, true);
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_READS);
+	wqe->opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_READS);
+	wqe->opcode = IB_WR_SEND;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	wqe->opcode = IB_WR_RDMA_WRITE;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+}
+
 static struct kunit_case srn_gate_cases[] = {
 	KUNIT_CASE_PARAM(srn_gate_order_test, order_gen_params),
+	KUNIT_CASE(srn_gate_reads_test),
 	{}
 };
 

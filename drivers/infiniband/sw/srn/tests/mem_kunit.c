@@ -217,8 +217,9 @@ static enum srn_verdict fast_reg(struct ctx *c, struct ib_pd *pd, struct ib_mr *
 	return srn_mem_fast_reg(&who, mr, mr->iova, key, access);
 }
 
-static void map_pages_from(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num,
-			   unsigned int *offset)
+/* Returns how many of them found room. */
+static int try_map(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num,
+		   unsigned int *offset)
 {
 	struct scatterlist *sg = kunit_kcalloc(test, num, sizeof(*sg), GFP_KERNEL);
 	unsigned int i;
@@ -231,7 +232,13 @@ static void map_pages_from(struct kunit *test, struct ib_mr *mr, void **pages, u
 		sg_dma_len(&sg[i]) = PAGE_SIZE;
 	}
 	mr->page_size = PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, srn_map_mr_sg(mr, sg, num, offset), num);
+	return srn_map_mr_sg(mr, sg, num, offset);
+}
+
+static void map_pages_from(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num,
+			   unsigned int *offset)
+{
+	KUNIT_ASSERT_EQ(test, try_map(test, mr, pages, num, offset), num);
 }
 
 static void map_pages(struct kunit *test, struct ib_mr *mr, void **pages, unsigned int num)
@@ -260,6 +267,7 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fast_reg(c, c->other_pd, mr, key, ALL), SRN_V_MW_BIND);
 	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key + 0x100, ALL),
 			SRN_V_MW_BIND);
+	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL | IB_ZERO_BASED), SRN_V_MW_BIND);
 	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key ^ 0xff,
 					       IB_ACCESS_REMOTE_READ), SRN_OK);
 	key ^= 0xff;
@@ -294,10 +302,27 @@ static void srn_mem_fast_reg_test(struct kunit *test)
 	/* The same list again, without mapping. */
 	KUNIT_EXPECT_EQ(test, srn_mem_invalidate(&c->own, key, true), SRN_OK);
 	KUNIT_EXPECT_EQ(test, fast_reg(c, c->pd, mr, key, ALL), SRN_OK);
-	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, mr->iova, PAGE_SIZE, IB_ACCESS_REMOTE_WRITE),
-			SRN_OK);
+	KUNIT_ASSERT_EQ(test, srn_mem_get_remote(&c->who, key, mr->iova, PAGE_SIZE,
+						 IB_ACCESS_REMOTE_WRITE, &mem), SRN_OK);
+	KUNIT_EXPECT_PTR_EQ(test, srn_mem_span(mem, mr->iova, &len), new[0]);
+	srn_mem_put(mem);
+	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, mr->iova, PAGE_SIZE + 1, 0), SRN_V_REM_ACCESS);
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 	KUNIT_EXPECT_EQ(test, remote(c, QPN, key, first, 1, 0), SRN_V_REM_ACCESS);
+}
+
+/* A list has room for what it was made for, and takes no page more. */
+static void srn_mem_map_too_many_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	void *pages[] = { fake_page(test), fake_page(test), fake_page(test) };
+	struct ib_mr *mr = srn_alloc_mr(c->pd, IB_MR_TYPE_MEM_REG, 2);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	mr->device = &c->dev->ibdev;
+	mr->pd = c->pd;
+	KUNIT_EXPECT_EQ(test, try_map(test, mr, pages, 3, NULL), 2);
+	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 }
 
 /* Users choose the address after they mapped the pages; bytes stay where they are. */
@@ -386,6 +411,22 @@ static void srn_mem_dereg_with_window_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
 }
 
+/* Lists of whole pages, as many as are promised. */
+static void srn_mem_alloc_mr_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_mr *mr;
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR(srn_alloc_mr(c->pd, IB_MR_TYPE_SG_GAPS, 2)), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(srn_alloc_mr(c->pd, IB_MR_TYPE_INTEGRITY, 2)), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(srn_alloc_mr(c->pd, IB_MR_TYPE_MEM_REG, 0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(srn_alloc_mr(c->pd, IB_MR_TYPE_MEM_REG,
+						   SRN_MAX_FRMR_PAGES + 1)), -EINVAL);
+	mr = srn_alloc_mr(c->pd, IB_MR_TYPE_MEM_REG, SRN_MAX_FRMR_PAGES);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_EQ(test, srn_dereg_mr(mr, NULL), 0);
+}
+
 static struct kunit_case mem_cases[] = {
 	KUNIT_CASE_PARAM(srn_mem_bounds_test, bounds_gen_params),
 	KUNIT_CASE(srn_mem_bounds_at_end_test),
@@ -398,9 +439,11 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(srn_mem_remove_test),
 	KUNIT_CASE(srn_mem_reserve_test),
 	KUNIT_CASE(srn_mem_fast_reg_test),
+	KUNIT_CASE(srn_mem_map_too_many_test),
 	KUNIT_CASE(srn_mem_fast_reg_iova_test),
 	KUNIT_CASE(srn_mem_invalidate_refused_test),
 	KUNIT_CASE(srn_mem_dereg_with_window_test),
+	KUNIT_CASE(srn_mem_alloc_mr_test),
 	{}
 };
 

@@ -4,7 +4,8 @@
 #include "../limits.h"
 #include "../qp.h"
 #include "../qp_create.h"
-#include "fake.h"
+#include "../requester.h"
+#include "fake_round.h"
 
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
@@ -77,7 +78,7 @@ static const struct pays_row pays_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(pays, pays_rows, desc);
 
-static struct srn_cq *new_cq(struct kunit *test, struct srn_dev *dev)
+static struct srn_cq *new_dev_cq(struct kunit *test, struct srn_dev *dev)
 {
 	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
 	const struct ib_cq_init_attr attr = { .cqe = 1 };
@@ -93,7 +94,7 @@ static void srn_payer_of_qp_test(struct kunit *test)
 	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	const struct pays_row *row = test->param_value;
 	struct srn_dev *dev = fake_dev(test);
-	struct srn_cq *cq = new_cq(test, dev);
+	struct srn_cq *cq = new_dev_cq(test, dev);
 	struct ib_qp_init_attr attr = {
 		.qp_type = row->type, .port_num = 1, .send_cq = &cq->ibcq, .recv_cq = &cq->ibcq,
 	};
@@ -110,9 +111,38 @@ static void srn_payer_of_qp_test(struct kunit *test)
 	srn_destroy_cq(&cq->ibcq, NULL);
 }
 
+/* Nobody tells when there is room again: the QP looks, when its alarm has come. */
+static void srn_payer_alarm_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct sk_buff_head waiting;
+	int budget = 1;
+
+	qp->state = IB_QPS_RTS;
+	qp->svc = srn_service_of(IB_QPT_UC);
+	qp->mtu = 1024;
+	give_sends(test, qp, 1);
+	give_clock(test, qp);
+	srn_window_start(&qp->window, 0, qp->mtu);
+	KUNIT_ASSERT_EQ(test, srn_payer_open(&qp->payer, &init_net), 0);
+	skb_queue_head_init(&waiting);
+	while (srn_payer_has_room(&qp->payer))
+		__skb_queue_tail(&waiting, charged(test, &qp->payer));
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, budget, 1);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ROOM));
+	srn_clock_stop(&qp->clock);
+	srn_payer_close(&qp->payer);
+	__skb_queue_purge(&waiting);
+}
+
 static struct kunit_case srn_payer_cases[] = {
 	KUNIT_CASE(srn_payer_room_test),
 	KUNIT_CASE(srn_payer_wait_test),
+	KUNIT_CASE(srn_payer_alarm_test),
 	KUNIT_CASE_PARAM(srn_payer_of_qp_test, pays_gen_params),
 	{}
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "../cq.h"
+#include "../post_kernel.h"
 #include "../qp.h"
 #include "../qp_create.h"
 #include "fake.h"
@@ -116,9 +118,169 @@ static void srn_qp_flush_for_good_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
 }
 
+/* Its sends end as its receives do. */
+static void srn_qp_flush_both_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 2);
+	int i;
+
+	qp->page->sq_tail = 1;
+	mutex_init(&dev->ibdev.unregistration_lock);
+	mutex_lock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	mutex_unlock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, cq->prod, 3);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, cq->cqes[i].status, IB_WC_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, cq->cqes[i].opcode, i ? IB_WC_RECV : IB_WC_RDMA_WRITE);
+	}
+}
+
+/* Who posts to what is left of it is told so, by the page that the program has mapped. */
+static void srn_qp_gone_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 1);
+	struct page *page = vmalloc_to_page(qp->page);
+
+	get_page(page);
+	qp->state = IB_QPS_RESET;
+	mutex_init(&dev->ibdev.unregistration_lock);
+	mutex_lock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	mutex_unlock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, ((struct srn_qp_page *)page_address(page))->gone, 1);
+	/* In RESET nothing is posted that could end. */
+	KUNIT_EXPECT_EQ(test, cq->prod, 0);
+	put_page(page);
+}
+
+/* What a kernel user polls names no QP that is gone, in either of its CQs. */
+static void srn_qp_forgotten_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *scq = new_cq(test, dev, 4), *rcq = new_cq(test, dev, 4);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct ib_qp_init_attr attr = {
+		.qp_type = IB_QPT_RC, .send_cq = &scq->ibcq, .recv_cq = &rcq->ibcq,
+	};
+	const struct srn_cqe cqe = {};
+	struct ib_wc wc;
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	scq->kernel = true;
+	rcq->kernel = true;
+	qp->ibqp.device = &dev->ibdev;
+	qp->ibqp.qp_type = IB_QPT_RC;
+	KUNIT_ASSERT_EQ(test, srn_create_qp(&qp->ibqp, &attr, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, srn_cq_post(scq, &cqe, false, &qp->ibqp));
+	KUNIT_EXPECT_TRUE(test, srn_cq_post(rcq, &cqe, false, &qp->ibqp));
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	KUNIT_EXPECT_EQ(test, srn_poll_cq(&scq->ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, srn_poll_cq(&rcq->ibcq, 1, &wc), 0);
+}
+
+struct refused_row {
+	const char *desc;
+	struct ib_qp_init_attr attr;
+	bool scq, rcq;
+	int err;
+};
+
+static const struct refused_row refused_rows[] = {
+	{ "flag", { .create_flags = IB_QP_CREATE_NETIF_QP }, true, true, -EOPNOTSUPP },
+	{ "no CQ for sends", {}, false, true, -EINVAL },
+	{ "no CQ for receives", {}, true, false, -EINVAL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refused, refused_rows, desc);
+
+static void srn_qp_refused_test(struct kunit *test)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	const struct refused_row *row = test->param_value;
+	struct ib_qp_init_attr attr = row->attr;
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	attr.qp_type = IB_QPT_RC;
+	attr.send_cq = row->scq ? &cq->ibcq : NULL;
+	attr.recv_cq = row->rcq ? &cq->ibcq : NULL;
+	qp->ibqp.device = &dev->ibdev;
+	KUNIT_EXPECT_EQ(test, srn_create_qp(&qp->ibqp, &attr, NULL), row->err);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dev->num_qps), 0);
+}
+
+static int create_gsi(struct kunit *test, struct srn_dev *dev, struct srn_cq *cq, u32 port,
+		      struct srn_qp **made)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct ib_qp_init_attr attr = {
+		.qp_type = IB_QPT_GSI, .port_num = port, .send_cq = &cq->ibcq, .recv_cq = &cq->ibcq,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->ibqp.device = &dev->ibdev;
+	qp->ibqp.pd = fake_pd(test, dev);
+	qp->ibqp.qp_type = IB_QPT_GSI;
+	*made = qp;
+	return srn_create_qp(&qp->ibqp, &attr, NULL);
+}
+
+/* QPN 1 is one QP's, and of port 1; when it is gone, another one's. */
+static void srn_qp_one_gsi_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *first, *next;
+
+	KUNIT_EXPECT_EQ(test, create_gsi(test, dev, cq, 0, &next), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_gsi(test, dev, cq, 2, &next), -EINVAL);
+	KUNIT_ASSERT_EQ(test, create_gsi(test, dev, cq, 1, &first), 0);
+	KUNIT_EXPECT_EQ(test, first->ibqp.qp_num, 1);
+	KUNIT_EXPECT_EQ(test, create_gsi(test, dev, cq, 1, &next), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dev->num_qps), 1);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&first->ibqp, NULL), 0);
+	KUNIT_ASSERT_EQ(test, create_gsi(test, dev, cq, 1, &next), 0);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&next->ibqp, NULL), 0);
+}
+
+/* A program's send queue is its ring. A command would write past what is kept of it. */
+static void srn_qp_post_is_the_kernels_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 1);
+	const struct ib_send_wr send = { .wr_id = 1, .opcode = IB_WR_SEND };
+	const struct ib_recv_wr recv = { .wr_id = 2 };
+	const struct ib_send_wr *bad_send = NULL;
+	const struct ib_recv_wr *bad_recv = NULL;
+
+	mutex_init(&dev->ibdev.unregistration_lock);
+	qp->page->rq_tail = 0;
+	KUNIT_EXPECT_NE(test, srn_post_recv(&qp->ibqp, &recv, &bad_recv), 0);
+	KUNIT_EXPECT_PTR_EQ(test, bad_recv, &recv);
+	qp->state = IB_QPS_RTS;
+	KUNIT_EXPECT_NE(test, srn_post_send(&qp->ibqp, &send, &bad_send), 0);
+	KUNIT_EXPECT_PTR_EQ(test, bad_send, &send);
+	KUNIT_EXPECT_EQ(test, qp->sq.tail, 0);
+	qp->state = IB_QPS_INIT;
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+}
+
 static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
 	KUNIT_CASE(srn_qp_flush_for_good_test),
+	KUNIT_CASE(srn_qp_flush_both_test),
+	KUNIT_CASE(srn_qp_gone_test),
+	KUNIT_CASE(srn_qp_forgotten_test),
+	KUNIT_CASE_PARAM(srn_qp_refused_test, refused_gen_params),
+	KUNIT_CASE(srn_qp_one_gsi_test),
+	KUNIT_CASE(srn_qp_post_is_the_kernels_test),
 	{}
 };
 

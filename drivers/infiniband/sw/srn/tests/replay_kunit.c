@@ -309,6 +309,23 @@ static void srn_replay_resize_test(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, srn_replay_find(replay, 6));
 }
 
+/* A new life owes nothing of the former one. */
+static void srn_replay_clear_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+
+	add_read(qp, READ_PSN, READ_LEN);
+	add_atomic(qp, SRN_OP_FETCH_ADD, 3, 42);
+	add_read(qp, 4, MTU);
+	srn_replay_clear(replay);
+	KUNIT_EXPECT_EQ(test, replay->open, 0);
+	KUNIT_EXPECT_EQ(test, replay->head, 0);
+	KUNIT_EXPECT_NULL(test, srn_replay_find(replay, 3));
+	KUNIT_EXPECT_NULL(test, srn_replay_find(replay, 4));
+	KUNIT_EXPECT_TRUE(test, srn_replay_has_room(replay));
+}
+
 static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE_PARAM(srn_replay_npsn_test, npsn_gen_params),
 	KUNIT_CASE_PARAM(srn_replay_part_test, part_gen_params),
@@ -323,6 +340,7 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE(srn_replay_again_is_the_second_answer_test),
 	KUNIT_CASE(srn_replay_again_other_op_test),
 	KUNIT_CASE(srn_replay_resize_test),
+	KUNIT_CASE(srn_replay_clear_test),
 	{}
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* When a program is told to ring; who asks for an ACK; what comes behind SQE. */
 #include "../limits.h"
+#include "../mw.h"
 #include "../requester.h"
 #include "../stats.h"
 #include "fake_round.h"
@@ -129,8 +130,8 @@ static struct srn_qp *new_sender(struct kunit *test, u32 num)
 	return qp;
 }
 
-/* The first packet left the asking to the second, which may not leave any more. */
-static void srn_requester_asks_when_drained_test(struct kunit *test)
+/* The first of two packets has left, and the turn is owned, in a softirq's place. */
+static struct srn_qp *half_sent(struct kunit *test)
 {
 	int budget = 1;
 	struct srn_qp *qp;
@@ -141,10 +142,18 @@ static void srn_requester_asks_when_drained_test(struct kunit *test)
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	KUNIT_EXPECT_TRUE(test, srn_requester_run(qp, &budget));
+	return qp;
+}
+
+/* The first packet left the asking to the second, which may not leave any more. */
+static void srn_requester_asks_when_drained_test(struct kunit *test)
+{
+	struct srn_qp *qp = half_sent(test);
+	int budget = SRN_ROUND_BUDGET;
+
 	KUNIT_EXPECT_EQ(test, left.packets, 1);
 	KUNIT_EXPECT_FALSE(test, left.asked);
 	qp->state = IB_QPS_SQD;
-	budget = SRN_RUN_BUDGET;
 	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
 	/* The first once more. */
 	KUNIT_EXPECT_EQ(test, left.packets, 2);
@@ -156,7 +165,7 @@ static void srn_requester_asks_when_drained_test(struct kunit *test)
 	migrate_enable();
 }
 
-#define STALE	(SRN_RUN_BUDGET + 36)	/* more than a part */
+#define STALE	(SRN_ROUND_BUDGET + 36)	/* more than a part */
 
 /* Its send queue has just been taken out of SQE with STALE WQEs, and one more was posted. */
 static struct srn_qp *new_mended(struct kunit *test, u32 cq_entries)
@@ -184,7 +193,7 @@ static void srn_requester_stale_test(struct kunit *test)
 	srn_sq_wqe(&qp->sq, STALE)->opcode = IB_WR_SEND;
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, qp->turn.run(&qp->turn, SRN_TURN_MORE), SRN_LEFT_LATER);
-	KUNIT_EXPECT_EQ(test, qp->sq.una, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->sq.una, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, left.packets, 0);
 	KUNIT_EXPECT_EQ(test, qp->turn.run(&qp->turn, SRN_TURN_MORE), SRN_LEFT_NOTHING);
 	KUNIT_EXPECT_EQ(test, left.packets, 1);
@@ -213,6 +222,192 @@ static void srn_requester_stale_overrun_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, left.packets, 0);
 }
 
+struct before_row {
+	const char *desc;
+	u8 opcode, flags;	/* of what stands behind a SEND */
+	bool asked;
+};
+
+static const struct before_row before_rows[] = {
+	{ "a SEND goes with it", IB_WR_SEND, 0, false },
+	{ "a READ may wait for others", IB_WR_RDMA_READ, 0, true },
+	{ "an atomic, too", IB_WR_ATOMIC_FETCH_AND_ADD, 0, true },
+	{ "a fence, too", IB_WR_SEND, IB_SEND_FENCE, true },
+	{ "what is done here leaves nothing", IB_WR_REG_MR, 0, true },
+};
+
+/* Only what goes at once can ask for both. */
+static void srn_requester_asks_before_test(struct kunit *test)
+{
+	const struct before_row *row;
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+	int budget, i;
+
+	for (i = 0; i < ARRAY_SIZE(before_rows); i++) {
+		row = &before_rows[i];
+		memset(&left, 0, sizeof(left));
+		budget = 1;
+		migrate_disable();
+		qp = new_sender(test, 2);
+		wqe = srn_sq_wqe(&qp->sq, 1);
+		wqe->opcode = row->opcode;
+		wqe->flags = row->flags;
+		local_bh_disable();
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+		KUNIT_EXPECT_TRUE(test, srn_requester_run(qp, &budget));
+		local_bh_enable();
+		migrate_enable();
+		KUNIT_EXPECT_EQ(test, left.packets, 1);
+		KUNIT_EXPECT_EQ_MSG(test, left.asked, row->asked, "%s", row->desc);
+	}
+}
+
+/* What is sent again while the QP drains is the last that leaves, and asks itself. */
+static void srn_requester_asks_in_sqd_test(struct kunit *test)
+{
+	struct srn_qp *qp = half_sent(test);
+	int budget = SRN_ROUND_BUDGET;
+
+	srn_window_seek(&qp->window, (struct srn_cursor){ .psn = qp->window.una });
+	qp->state = IB_QPS_SQD;
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, left.packets, 2);
+	KUNIT_EXPECT_TRUE(test, left.asked);
+}
+
+/* The last packet that the window takes asks, and none has to be sent twice for it. */
+static void srn_requester_asks_at_the_end_test(struct kunit *test)
+{
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_qp *qp;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, 8);
+	qp->window.cwnd = 3;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 3u);
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
+}
+
+/* A bind between SENDs that are sent again: it has been done, and is not done once more. */
+static void srn_requester_passes_done_test(struct kunit *test)
+{
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, 3);
+	srn_mw_owner_init(&qp->windows, &qp->who);
+	qp->sq.fetched = 3;
+	wqe = srn_sq_wqe(&qp->sq, 1);
+	wqe->opcode = IB_WR_BIND_MW;
+	wqe->done = true;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, left.packets, 2);
+	KUNIT_EXPECT_EQ(test, qp->window.at.index, 3);
+	KUNIT_EXPECT_EQ(test, wqe->status, SRN_OK);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTS);
+}
+
+/* A program's tail before what was fetched: it took something back, which cannot be. */
+static void srn_requester_tail_back_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_busy(test);
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_sq *sq = &qp->sq;
+
+	qp->mtu = 1024;
+	sq->lim = (struct srn_wqe_limits){ .who = &qp->who, .svc = qp->svc };
+	sq->wqe_size = srn_wqe_size(1, 0);
+	sq->wqes = kunit_kcalloc(test, sq->entries, sq->wqe_size, GFP_KERNEL);
+	sq->stride = srn_send_stride(1, 0);
+	sq->slots = kunit_kcalloc(test, sq->entries, sq->stride, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	KUNIT_ASSERT_NOT_NULL(test, sq->slots);
+	sq->fetched = 4;
+	qp->window.at.index = 4;
+	qp->page->sq_tail = 2;
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, sq->fetched, 4);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->last_error, SRN_V_LOC_QP_OP);
+}
+
+/* A new life has nothing of the former one: no wait, no alarm, no suspicion. */
+static void srn_requester_reset_test(struct kunit *test)
+{
+	static const enum srn_alarm alarms[] = {
+		SRN_ALARM_ACK, SRN_ALARM_RNR, SRN_ALARM_QUIET,
+	};
+	struct srn_qp *qp = new_busy(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(alarms); i++)
+		srn_clock_set(&qp->clock, alarms[i], 100ull * NSEC_PER_SEC);
+	qp->retry = (struct srn_retry){
+		.rewound = true, .probing = true, .rnr_wait = true, .refused = true,
+	};
+	srn_requester_reset(qp);
+	KUNIT_EXPECT_FALSE(test, qp->retry.rewound);
+	KUNIT_EXPECT_FALSE(test, qp->retry.probing);
+	KUNIT_EXPECT_FALSE(test, qp->retry.rnr_wait);
+	KUNIT_EXPECT_FALSE(test, qp->retry.refused);
+	for (i = 0; i < ARRAY_SIZE(alarms); i++)
+		KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, alarms[i]));
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 0u);
+}
+
+/* What was refused is a new beginning: the next gap is the first one, and costs no retry. */
+static void srn_requester_gap_after_refusal_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_busy(test);
+
+	qp->rnr_retry = 7;
+	qp->retry.retries = 3;
+	qp->retry.rnr_retries = 7;
+	srn_retry_nak(qp);
+	srn_retry_rnr(qp, 0);
+	KUNIT_EXPECT_TRUE(test, qp->retry.rnr_wait);
+	qp->retry.rnr_wait = false;
+	srn_retry_nak(qp);
+	KUNIT_EXPECT_EQ(test, qp->retry.retries, 3);
+	srn_retry_nak(qp);
+	KUNIT_EXPECT_EQ(test, qp->retry.retries, 2);
+}
+
+/* Where no timeout was asked for no answer is late. */
+static void srn_requester_late_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_busy(test);
+	u8 timeout;
+
+	for (timeout = 0; timeout < 2; timeout++) {
+		qp->timeout = timeout;
+		srn_window_time(&qp->window, 0, true);
+		qp->window.least_ns = 0;
+		srn_window_acked(&qp->window, qp->window.at.psn);
+		srn_retry_progress(qp);
+		KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_LATE), timeout);
+	}
+}
+
 static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_stale_test),
 	KUNIT_CASE(srn_requester_stale_overrun_test),
@@ -221,6 +416,14 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_silence_test),
 	KUNIT_CASE(srn_requester_few_test),
 	KUNIT_CASE(srn_requester_back_test),
+	KUNIT_CASE(srn_requester_asks_before_test),
+	KUNIT_CASE(srn_requester_asks_in_sqd_test),
+	KUNIT_CASE(srn_requester_asks_at_the_end_test),
+	KUNIT_CASE(srn_requester_passes_done_test),
+	KUNIT_CASE(srn_requester_tail_back_test),
+	KUNIT_CASE(srn_requester_reset_test),
+	KUNIT_CASE(srn_requester_gap_after_refusal_test),
+	KUNIT_CASE(srn_requester_late_test),
 	{}
 };
 

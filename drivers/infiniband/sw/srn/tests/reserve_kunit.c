@@ -145,8 +145,28 @@ static void srn_reserve_address_handles_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_av_number(dev, &av, false, GFP_KERNEL), -ENOMEM);
 }
 
+/* A request that names a dead handle does not find its successor; numbers begin anew when all
+ * had their turn.
+ */
+static void srn_reserve_numbers_go_round_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_av av;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, &dev->avs), 0);
+	KUNIT_ASSERT_EQ(test, srn_av_number(dev, &av, true, GFP_ATOMIC), 0);
+	KUNIT_EXPECT_EQ(test, av.index, 1);
+	xa_erase(&dev->avs, 1);
+	KUNIT_ASSERT_EQ(test, srn_av_number(dev, &av, true, GFP_ATOMIC), 0);
+	KUNIT_EXPECT_EQ(test, av.index, 2);
+	dev->av_next[true] = SRN_MAX_AH + 1;
+	KUNIT_EXPECT_EQ(test, srn_av_number(dev, &av, true, GFP_ATOMIC), 0);
+	KUNIT_EXPECT_EQ(test, av.index, 1);
+}
+
 static struct kunit_case srn_reserve_cases[] = {
 	KUNIT_CASE(srn_reserve_address_handles_test),
+	KUNIT_CASE(srn_reserve_numbers_go_round_test),
 	KUNIT_CASE_PARAM(srn_reserve_objects_test, object_gen_params),
 	{}
 };

@@ -254,11 +254,11 @@ static void srn_round_post_calls_no_handler_test(struct kunit *test)
 /* However much was posted, a round flushes a part of it, and the rest can wait. */
 static void srn_round_flush_bounded_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_failed(test, 2 * SRN_RUN_BUDGET, NULL);
+	struct srn_qp *qp = new_failed(test, 2 * SRN_ROUND_BUDGET, NULL);
 	int round;
 
-	qp->sq.tail = SRN_RUN_BUDGET + 10;
-	qp->rq.tail = 2 * SRN_RUN_BUDGET - 10;
+	qp->sq.tail = SRN_ROUND_BUDGET + 10;
+	qp->rq.tail = 2 * SRN_ROUND_BUDGET - 10;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
 	for (round = 1; round <= 3; round++) {
 		enum srn_left left;
@@ -267,7 +267,7 @@ static void srn_round_flush_bounded_test(struct kunit *test)
 		left = qp->turn.run(&qp->turn, SRN_TURN_FLUSH);
 		local_bh_enable();
 		KUNIT_EXPECT_EQ(test, left, round < 3 ? SRN_LEFT_LATER : SRN_LEFT_NOTHING);
-		KUNIT_EXPECT_EQ(test, qp->scq->prod, round * SRN_RUN_BUDGET);
+		KUNIT_EXPECT_EQ(test, qp->scq->prod, round * SRN_ROUND_BUDGET);
 	}
 	srn_turn_disown(&qp->turn);
 }
@@ -287,6 +287,25 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, qp->rcq->prod, 8);
 		KUNIT_EXPECT_EQ(test, qp->page->rq_head, 1000);
 	}
+}
+
+/* Nor is such an index a receive request for who sends. */
+static void srn_round_receive_garbage_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 8, NULL);
+
+	qp->who.kernel = false;
+	qp->state = IB_QPS_RTR;
+	qp->page->rq_tail = 1000;
+	local_bh_disable();
+	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->last_error, SRN_V_REM_OP);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 0);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK), 1);
+	KUNIT_EXPECT_NE(test, qp->rcq->cqes[0].status, IB_WC_SUCCESS);
 }
 
 static enum srn_heard ring(struct srn_qp *qp, enum srn_heard (*how)(struct srn_qp *qp))
@@ -329,31 +348,31 @@ static void srn_round_moving_tail_test(struct kunit *test)
  */
 static void srn_round_doorbell_parts_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_failed(test, 4 * SRN_RUN_BUDGET, NULL);
+	struct srn_qp *qp = new_failed(test, 4 * SRN_ROUND_BUDGET, NULL);
 
 	qp->who.kernel = false;
-	qp->page->rq_tail = 3 * SRN_RUN_BUDGET;
+	qp->page->rq_tail = 3 * SRN_ROUND_BUDGET;
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_PART);
-	KUNIT_EXPECT_EQ(test, qp->rcq->prod, SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_PART);
-	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 2 * SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 2 * SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_give_away), SRN_HEARD);
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
-	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_ROUND_BUDGET);
 }
 
 /* Who comes for the rest and finds another one at it asks again: he may put it down, too. */
 static void srn_round_go_on_again_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_failed(test, 4 * SRN_RUN_BUDGET, NULL);
+	struct srn_qp *qp = new_failed(test, 4 * SRN_ROUND_BUDGET, NULL);
 
 	qp->who.kernel = false;
-	qp->page->rq_tail = 3 * SRN_RUN_BUDGET;
+	qp->page->rq_tail = 3 * SRN_ROUND_BUDGET;
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_PART);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, 0));
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_NOT);
 	srn_turn_disown(&qp->turn);
-	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_ROUND_BUDGET);
 }
 
 /* A doorbell in vain comes again: who has the turn may not flush what it announced. */
@@ -382,6 +401,9 @@ static void srn_round_hushed_is_watched_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp->page->status & SRN_QP_NEED_DB);
 	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_QUIET));
 	srn_turn_disown(&qp->turn);
+	/* On a busy machine the alarm has come meanwhile, and the QP is in the NAPI's list. */
+	srn_clock_stop(&qp->clock);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 }
 
 static struct kunit_case srn_round_cases[] = {
@@ -399,6 +421,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
 	KUNIT_CASE(srn_round_peer_of_old_path_test),
+	KUNIT_CASE(srn_round_receive_garbage_test),
 	{}
 };
 

@@ -98,6 +98,36 @@ static void srn_segment_shape_test(struct kunit *test)
 	}
 }
 
+/* Every run of a message of four packets: what its first and its last are, and its bytes. */
+static void srn_segment_run_test(struct kunit *test)
+{
+	const struct shape_row *row = test->param_value;
+	struct srn_plan plan;
+	struct srn_wqe wqe;
+	u32 i, num;
+
+	start_wqe(&wqe, row->opcode, 4 * 256 - 3, 256, 0xfffffe);
+	for (i = 0; i < 3; i++) {
+		for (num = 2; num <= 4 - i; num++) {
+			bool last = i + num == 4;
+
+			srn_segment(&wqe, srn_service_of(row->type), 256,
+				    srn_psn_add(0xfffffe, i), &plan);
+			KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 4 - i);
+			KUNIT_EXPECT_EQ(test, plan.num, 1);
+			KUNIT_EXPECT_EQ(test, plan.end, plan.opcode);
+			srn_segment_run(&wqe, 256, num, &plan);
+			KUNIT_EXPECT_EQ(test, plan.opcode, i ? row->middle : row->first);
+			KUNIT_EXPECT_EQ(test, plan.end, last ? row->last : row->middle);
+			KUNIT_EXPECT_EQ(test, plan.last, last);
+			KUNIT_EXPECT_EQ(test, plan.num, num);
+			KUNIT_EXPECT_EQ(test, plan.npsn, num);
+			KUNIT_EXPECT_EQ(test, plan.offset, i * 256);
+			KUNIT_EXPECT_EQ(test, plan.len, num * 256 - (last ? 3 : 0));
+		}
+	}
+}
+
 static void srn_segment_ud_test(struct kunit *test)
 {
 	struct srn_plan plan;
@@ -127,6 +157,7 @@ static void srn_segment_read_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, plan.first);
 		KUNIT_EXPECT_EQ(test, plan.offset, asked);
 		KUNIT_EXPECT_LE(test, plan.npsn, (u32)CHUNK);
+		KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 1);
 		asked += plan.len;
 		npsns += plan.npsn;
 		psn = srn_psn_add(psn, plan.npsn);
@@ -157,6 +188,7 @@ static void srn_segment_single_test(struct kunit *test)
 		srn_segment(&wqe, srn_service_of(IB_QPT_RC), 256, 0, &plan);
 		KUNIT_EXPECT_EQ(test, plan.opcode, rows[i].opcode);
 		KUNIT_EXPECT_EQ(test, plan.len, (u32)rows[i].len);
+		KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 1);
 		KUNIT_EXPECT_TRUE(test, plan.first && plan.last);
 	}
 }
@@ -164,6 +196,7 @@ static void srn_segment_single_test(struct kunit *test)
 static struct kunit_case srn_segment_cases[] = {
 	KUNIT_CASE_PARAM(srn_segment_npsn_test, npsn_gen_params),
 	KUNIT_CASE_PARAM(srn_segment_shape_test, shape_gen_params),
+	KUNIT_CASE_PARAM(srn_segment_run_test, shape_gen_params),
 	KUNIT_CASE(srn_segment_ud_test),
 	KUNIT_CASE(srn_segment_read_test),
 	KUNIT_CASE(srn_segment_single_test),

@@ -211,7 +211,7 @@ static void srn_copy_attach_test(struct kunit *test)
 		} else {
 			/* Only where there are more pieces than fragments. */
 			KUNIT_ASSERT_EQ(test, v, SRN_V_AGAIN);
-			KUNIT_ASSERT_EQ(test, skb_shinfo(skb)->nr_frags, MAX_SKB_FRAGS);
+			KUNIT_ASSERT_EQ(test, skb_shinfo(skb)->nr_frags, MAX_SKB_FRAGS - 1);
 		}
 		kfree_skb(skb);
 	}
@@ -240,6 +240,30 @@ static void srn_copy_attach_refs_test(struct kunit *test)
 	clear_page_pfmemalloc(page);
 	kfree_skb(skb);
 	KUNIT_EXPECT_EQ(test, page_count(page), before);
+}
+
+/* Pages that happen to lie side by side, and are two: each needs a reference. */
+static void srn_copy_attach_neighbours_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+	struct page *pages = alloc_pages(GFP_KERNEL, 1);
+	u64 border = BASE + PAGE_SIZE - c->mr->map.offset;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	split_page(pages, 1);
+	c->mr->map.blocks[0] = page_address(pages);
+	c->mr->map.blocks[1] = page_address(pages + 1);
+	c->sge[0] = (struct ib_sge) { border - 100, 200, c->mr->key };
+	c->sgl.num = 1;
+	KUNIT_EXPECT_EQ(test, srn_sgl_attach(&c->sgl, 0, skb, 200), SRN_OK);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->nr_frags, 2);
+	KUNIT_EXPECT_EQ(test, page_count(pages), 2);
+	KUNIT_EXPECT_EQ(test, page_count(pages + 1), 2);
+	kfree_skb(skb);
+	__free_page(pages);
+	__free_page(pages + 1);
 }
 
 /* Slab memory has no page references: the caller copies. */
@@ -312,6 +336,7 @@ static struct kunit_case copy_cases[] = {
 	KUNIT_CASE(srn_copy_write_skb_test),
 	KUNIT_CASE(srn_copy_attach_test),
 	KUNIT_CASE(srn_copy_attach_refs_test),
+	KUNIT_CASE(srn_copy_attach_neighbours_test),
 	KUNIT_CASE(srn_copy_attach_slab_test),
 	KUNIT_CASE(srn_copy_proves_first_test),
 	KUNIT_CASE(srn_copy_list_too_short_test),

@@ -97,8 +97,67 @@ static void srn_sq_retired_slot_is_the_posters_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, srn_sq_wqe(sq, 1)->ud.av, &u->next);
 }
 
+/* The same with two requests posted, of which @fetched were looked at. */
+static struct poster *new_poster_of_two(struct kunit *test, u32 fetched)
+{
+	struct poster *u = new_poster(test);
+	struct srn_sq *sq = &u->qp.sq;
+
+	sq->entries = 2;
+	sq->max_wr = 2;
+	sq->wqes = kunit_kcalloc(test, 2, sq->wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	u->cq.entries = 2;
+	u->cq.cqes = kunit_kcalloc(test, 2, sizeof(*u->cq.cqes), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, u->cq.cqes);
+	put(u, &u->first, 1);
+	put(u, &u->next, 2);
+	sq->fetched = fetched;
+	return u;
+}
+
+/* What is forgotten is let go of, looked at or not, and its slots are free. */
+static void srn_sq_discard_test(struct kunit *test)
+{
+	u32 fetched;
+
+	for (fetched = 0; fetched <= 2; fetched++) {
+		struct poster *u = new_poster_of_two(test, fetched);
+
+		srn_sq_discard(&u->qp);
+		KUNIT_EXPECT_EQ(test, refcount_read(&u->first.refs), 1u);
+		KUNIT_EXPECT_EQ(test, refcount_read(&u->next.refs), 1u);
+		KUNIT_EXPECT_EQ(test, u->qp.sq.head, 2u);
+		KUNIT_EXPECT_EQ(test, u->qp.sq.fetched, 2u);
+		KUNIT_EXPECT_EQ(test, u->cq.prod, 0u);
+	}
+}
+
+/* What was done before the error is told as done, of what was not it is told whose it is. */
+static void srn_sq_flush_test(struct kunit *test)
+{
+	struct poster *u = new_poster_of_two(test, 2);
+	int budget = 2, i;
+
+	srn_sq_wqe(&u->qp.sq, 1)->done = true;
+	u->qp.state = IB_QPS_ERR;
+	u->qp.port_num = 1;
+	u->qp.ibqp.qp_num = 0x11;
+	KUNIT_EXPECT_FALSE(test, srn_sq_flush(&u->qp, &budget));
+	KUNIT_EXPECT_EQ(test, u->cq.prod, 2u);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes[0].status, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes[1].status, IB_WC_SUCCESS);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, u->cq.cqes[i].wr_id, i + 1);
+		KUNIT_EXPECT_EQ(test, u->cq.cqes[i].port_num, 1);
+		KUNIT_EXPECT_EQ(test, u->cq.cqes[i].qp_num, 0x11);
+	}
+}
+
 static struct kunit_case srn_sq_cases[] = {
 	KUNIT_CASE(srn_sq_retired_slot_is_the_posters_test),
+	KUNIT_CASE(srn_sq_discard_test),
+	KUNIT_CASE(srn_sq_flush_test),
 	{}
 };
 

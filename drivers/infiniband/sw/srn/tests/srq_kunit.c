@@ -132,7 +132,9 @@ static void srn_srq_liar_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, r);
 	c->srq->page->tail = ENTRIES + 1;
+	r->wr_id = 99;	/* of the last one that was taken */
 	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);
+	KUNIT_EXPECT_EQ(test, r->wr_id, 0);
 	KUNIT_EXPECT_EQ(test, c->events, 1);
 	KUNIT_EXPECT_EQ(test, c->last_event, IB_EVENT_SRQ_ERR);
 	c->srq->page->tail = U32_MAX;
@@ -168,12 +170,56 @@ static void srn_srq_shown_when_gone_test(struct kunit *test)
 	nlmsg_free(msg);
 }
 
+/* All of a change or nothing of it; the size is not one that can be changed. */
+static void srn_srq_modify_test(struct kunit *test)
+{
+	struct ib_srq_attr attr = { .max_wr = ENTRIES, .srq_limit = 3 };
+	struct ctx *c = test->priv;
+	struct ib_srq *srq = &c->srq->ibsrq;
+
+	c->srq->max_wr = ENTRIES;
+	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_MAX_WR | IB_SRQ_LIMIT, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_LIMIT << 1, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, c->srq->limit, 0);
+	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_LIMIT, NULL), 0);
+	KUNIT_EXPECT_EQ(test, c->srq->limit, 3);
+	attr.srq_limit = ENTRIES + 1;
+	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_LIMIT, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, c->srq->limit, 3);
+}
+
+/* Who creates it is told how much it holds, and who keeps the mapping, when it is gone. */
+static void srn_srq_created_test(struct kunit *test)
+{
+	struct ib_srq_init_attr attr = { .attr = { .max_wr = ENTRIES - 3, .max_sge = 0 } };
+	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+	struct ctx *c = test->priv;
+	struct page *page;
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	srq->ibsrq.device = &c->dev->ibdev;
+	KUNIT_EXPECT_EQ(test, srn_create_srq(&srq->ibsrq, &attr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c->dev->num_srqs), 0);
+	attr.attr.max_sge = 1;
+	KUNIT_ASSERT_EQ(test, srn_create_srq(&srq->ibsrq, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, attr.attr.max_wr, ENTRIES);
+	page = vmalloc_to_page(srq->page);
+	get_page(page);
+	srn_destroy_srq(&srq->ibsrq, NULL);
+	KUNIT_EXPECT_EQ(test, ((struct srn_srq_page *)page_address(page))->gone, 1);
+	put_page(page);
+}
+
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(srn_srq_wrap_test),
 	KUNIT_CASE(srn_srq_full_test),
 	KUNIT_CASE(srn_srq_limit_test),
 	KUNIT_CASE(srn_srq_liar_test),
 	KUNIT_CASE(srn_srq_shown_when_gone_test),
+	KUNIT_CASE(srn_srq_modify_test),
+	KUNIT_CASE(srn_srq_created_test),
 	{}
 };
 

@@ -152,8 +152,8 @@ static void srn_turn_disown_bounded_test(struct kunit *test)
 	srn_turn_disown(&f->turn);
 	KUNIT_EXPECT_TRUE(test, atomic_read(&f->turn.bits) & SRN_TURN_OWNED);
 	own_and_end(test, f);
-	KUNIT_EXPECT_GT(test, f->rounds, 2 * SRN_MAX_QP_WR / SRN_RUN_BUDGET);
-	KUNIT_EXPECT_LT(test, f->rounds - f->by_worker, 3 * SRN_MAX_QP_WR / SRN_RUN_BUDGET);
+	KUNIT_EXPECT_GT(test, f->rounds, 2 * SRN_MAX_QP_WR / SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_LT(test, f->rounds - f->by_worker, 3 * SRN_MAX_QP_WR / SRN_ROUND_BUDGET);
 }
 
 /* Those who ring in vain do not make it a worker's. */

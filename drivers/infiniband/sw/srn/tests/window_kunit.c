@@ -68,13 +68,13 @@ static void srn_window_delay_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		srn_window_sent(w, 1, true, false);
-		srn_window_time(w, 1000);
+		srn_window_time(w, 1000, true);
 		srn_window_acked(w, w->at.psn);
 		KUNIT_EXPECT_EQ(test, srn_window_delay(w, 1000 + rows[i].took), rows[i].delay);
 	}
 	/* Another connection, another path. */
 	srn_window_start(w, FIRST, 1024);
-	srn_window_time(w, 0);
+	srn_window_time(w, 0, true);
 	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 200000000), 0ull);
 }
 
@@ -87,7 +87,7 @@ static void srn_window_late_test(struct kunit *test)
 	int i;
 
 	srn_window_sent(w, 1, true, false);
-	srn_window_time(w, 1000);
+	srn_window_time(w, 1000, true);
 	srn_window_sent(w, 1, true, false);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
 	srn_window_acked(w, psn(1));
@@ -106,7 +106,7 @@ static void srn_window_late_test(struct kunit *test)
 	}
 	KUNIT_EXPECT_LE(test, w->cwnd, 16u);
 	srn_window_sent(w, 1, true, false);
-	srn_window_time(w, 1000);
+	srn_window_time(w, 1000, true);
 	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
 	srn_window_sent(w, 1, true, false);
 	srn_window_acked(w, w->at.psn);
@@ -283,7 +283,74 @@ static void srn_window_seek_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->end, psn(5));
 }
 
+/* What the former connection lost, and has not made good, says nothing of this one. */
+static void srn_window_new_life_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	int life;
+
+	for (life = 0; life < 2; life++) {
+		srn_window_start(w, FIRST, 1024);
+		w->cwnd = w->full;
+		while (!srn_window_is_full(w, 1))
+			srn_window_sent(w, 1, true, false);
+		srn_window_lost(w);
+		KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
+	}
+}
+
+/* Whatever is lost or late, one packet may go; and a loss opens no window. */
+static void srn_window_never_closes_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	int i;
+
+	srn_window_collapsed(w);
+	for (i = 0; i < 4; i++) {
+		w->cut = false;
+		srn_window_late(w);
+		KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, 1));
+		w->cut = false;
+		srn_window_lost(w);
+		KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
+	}
+}
+
+/* When all that was out is answered, to the last packet, the next loss is another one. */
+static void srn_window_cut_ends_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	u32 cwnd;
+
+	srn_window_sent(w, 8, true, false);
+	srn_window_lost(w);
+	srn_window_acked(w, psn(7));
+	KUNIT_EXPECT_TRUE(test, w->cut);
+	srn_window_acked(w, psn(8));
+	cwnd = w->cwnd;
+	srn_window_lost(w);
+	KUNIT_EXPECT_LT(test, w->cwnd, cwnd);
+}
+
+/* For a while after a loss nothing leaves as a run. */
+static void srn_window_doubt_test(struct kunit *test)
+{
+	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	srn_window_start(w, 0, 1024);
+	KUNIT_EXPECT_EQ(test, w->doubt, 0);
+	srn_window_lost(w);
+	srn_window_sent(w, SRN_RUN_DOUBT - 1, false, false);
+	KUNIT_EXPECT_EQ(test, w->doubt, 1);
+	srn_window_sent(w, 3, false, false);
+	KUNIT_EXPECT_EQ(test, w->doubt, 0);
+	srn_window_collapsed(w);
+	KUNIT_EXPECT_EQ(test, w->doubt, SRN_RUN_DOUBT);
+}
+
 static struct kunit_case srn_window_cases[] = {
+	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
 	KUNIT_CASE(srn_window_delay_test),
 	KUNIT_CASE(srn_window_late_test),
@@ -295,6 +362,9 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_has_test),
 	KUNIT_CASE(srn_window_reads_test),
 	KUNIT_CASE(srn_window_seek_test),
+	KUNIT_CASE(srn_window_new_life_test),
+	KUNIT_CASE(srn_window_never_closes_test),
+	KUNIT_CASE(srn_window_cut_ends_test),
 	{}
 };
 

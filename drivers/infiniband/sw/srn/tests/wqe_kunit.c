@@ -444,6 +444,42 @@ static void srn_wqe_from_reg_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), -EINVAL);
 }
 
+static void srn_wqe_from_imm_test(struct kunit *test)
+{
+	static const enum ib_wr_opcode opcodes[] = { IB_WR_SEND_WITH_IMM,
+						     IB_WR_RDMA_WRITE_WITH_IMM };
+	struct ctx *c = test->priv;
+	struct ib_rdma_wr wr = { .wr.ex.imm_data = cpu_to_be32(0x12345678) };
+	int i;
+
+	c->who.kernel = true;
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		wr.wr.opcode = opcodes[i];
+		memset(c->wqe, 0xa5, c->wqe_size);
+		KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(c->wqe->imm), 0x12345678);
+	}
+}
+
+static void srn_wqe_from_atomic_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct ib_sge sge = { 0x10, 8, 1 };
+	struct ib_atomic_wr wr = {
+		.wr = { .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_ATOMIC_CMP_AND_SWP },
+		.remote_addr = 77, .compare_add = 5, .swap = 6, .rkey = 88,
+	};
+
+	c->who.kernel = true;
+	KUNIT_ASSERT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), 0);
+	KUNIT_EXPECT_EQ(test, c->wqe->rdma.addr, 77);
+	KUNIT_EXPECT_EQ(test, c->wqe->rdma.compare_add, 5);
+	KUNIT_EXPECT_EQ(test, c->wqe->rdma.swap, 6);
+	KUNIT_EXPECT_EQ(test, c->wqe->rdma.rkey, 88);
+	sge.length = 7;
+	KUNIT_EXPECT_EQ(test, srn_wqe_from_wr(&wr.wr, &c->lim, c->wqe), -EINVAL);
+}
+
 /* Receive WQEs. */
 
 struct recv_slot {
@@ -522,6 +558,8 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(srn_wqe_recv_test),
 	KUNIT_CASE(srn_wqe_stride_test),
 	KUNIT_CASE(srn_wqe_wc_opcode_test),
+	KUNIT_CASE(srn_wqe_from_imm_test),
+	KUNIT_CASE(srn_wqe_from_atomic_test),
 	{}
 };
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is sent again beside the cursor. */
+#include "again.h"
+
+#include "build.h"
+#include "build_request.h"
+#include "psn.h"
+#include "qp.h"
+#include "resend.h"
+#include "retry.h"
+#include "segment.h"
+#include "sq.h"
+#include "stats.h"
+#include "train.h"
+#include "window.h"
+
+static struct srn_wqe *wqe_of(struct srn_qp *qp, u32 psn)
+{
+	return srn_sq_wqe(&qp->sq, srn_sq_find(&qp->sq, psn));
+}
+
+static enum srn_verdict send(struct srn_qp *qp, u32 psn, bool ask, bool follows,
+			     struct srn_plan *plan)
+{
+	struct srn_wqe *wqe = wqe_of(qp, psn);
+	struct sk_buff *skb;
+	unsigned int flags;
+	enum srn_verdict v;
+
+	srn_segment(wqe, qp->svc, qp->mtu, psn, plan);
+	flags = (ask ? SRN_BUILD_ACKREQ : 0) |
+		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0);
+	v = srn_build_request(qp, wqe, plan, flags, &skb);
+	if (v)
+		return v;
+	srn_count(qp->dev, SRN_CNT_RETRANS);
+	srn_train_add(&qp->req.train, &qp->path, skb, follows);
+	return SRN_OK;
+}
+
+bool srn_again_ask(struct srn_qp *qp, u32 psn)
+{
+	struct srn_plan plan;
+
+	return !send(qp, psn, true, false, &plan);
+}
+
+/* Without memory it is as if it were lost once more. Where an SGE of the oldest WR is dead by now,
+ * the cursor, which runs next, meets it and fails it.
+ */
+static bool send_again(struct srn_qp *qp, u32 psn, bool ask, bool follows, struct srn_plan *plan)
+{
+	enum srn_verdict v = send(qp, psn, ask, follows, plan);
+
+	if (v && v != SRN_V_AGAIN && psn == qp->window.una)
+		srn_retry_go_back(qp);
+	return !v;
+}
+
+/* Of the oldest READ's answer; what is asked of later ones is not waited for yet. */
+static void note_asked(struct srn_qp *qp, const struct srn_plan *plan)
+{
+	if (plan->psn == qp->window.una && srn_wqe_is_answered(wqe_of(qp, plan->psn)))
+		srn_resend_asked(&qp->resend, plan->psn, srn_psn_add(plan->psn, plan->npsn));
+}
+
+/* What is missing in a row: only the last packet of it asks. */
+static void send_run(struct srn_qp *qp, int *budget)
+{
+	struct srn_resend *r = &qp->resend;
+	struct srn_plan plan;
+	bool last;
+
+	while (r->left && *budget > 0 && srn_window_is_out(&qp->window, r->psn)) {
+		last = r->left == 1 || srn_psn_add(r->psn, 1) == qp->window.at.psn;
+		--*budget;
+		if (!send_again(qp, r->psn, last, !last, &plan) && !r->left)
+			break;
+		note_asked(qp, &plan);
+		srn_resend_sent(r, plan.npsn);
+	}
+	if (!srn_window_is_out(&qp->window, r->psn))
+		r->left = 0;
+}
+
+static void send_ask(struct srn_qp *qp, int *budget)
+{
+	struct srn_resend *r = &qp->resend;
+	u32 psn = r->ask_psn;
+	struct srn_plan plan;
+
+	r->ask = false;
+	if (!srn_window_is_out(&qp->window, psn) || !srn_wqe_is_answered(wqe_of(qp, psn)))
+		return;
+	if (send_again(qp, psn, true, false, &plan))
+		note_asked(qp, &plan);
+	--*budget;
+}
+
+/* The last packet: if it is all that is lost, it is repaired, and if not, the answer names the
+ * gap. The oldest one, where the gap is known and what was sent for it is lost, and every second
+ * time: so that the answer to the one cannot be lost for ever. Not a READ behind others: of its
+ * answer all would come again.
+ */
+static u32 probe_psn(struct srn_qp *qp)
+{
+	u32 last = srn_psn_add(qp->window.at.psn, -1);
+
+	if (qp->retry.rewound || qp->resend.asked || qp->retry.probes % 2 == 0 || srn_wqe_is_answered(wqe_of(qp, last)))
+		return qp->window.una;
+	return last;
+}
+
+static void send_probe(struct srn_qp *qp, int *budget)
+{
+	struct srn_plan plan;
+
+	qp->resend.probe = false;
+	if (!srn_window_is_out(&qp->window, qp->window.una))
+		return;
+	--*budget;
+	if (!send_again(qp, probe_psn(qp), true, false, &plan))
+		return;
+	srn_count(qp->dev, SRN_CNT_PROBES);
+	note_asked(qp, &plan);
+}
+
+void srn_again_run(struct srn_qp *qp, int *budget)
+{
+	struct srn_resend *r = &qp->resend;
+
+	if (r->ask)
+		send_ask(qp, budget);
+	if (r->left)
+		send_run(qp, budget);
+	if (r->probe)
+		send_probe(qp, budget);
+}

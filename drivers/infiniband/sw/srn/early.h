@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What was heard before its turn, since a part of a READ's answer in front of it is missing: which
+ * packets of answers were taken, and what is known of requests behind them, which nobody says a
+ * second time. Pure.
+ */
+#ifndef SRN_EARLY_H
+#define SRN_EARLY_H
+
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/types.h>
+
+#include "psn.h"
+
+/* PSNs from the oldest that is not answered on. */
+#define SRN_EARLY	512
+
+/* Owner of the turn only. */
+struct srn_early {
+	DECLARE_BITMAP(got, SRN_EARLY);	/* a bit for each answer that was taken */
+	bool any;		/* since srn_early_reset() */
+	bool reached_any;	/* everything up to @reached has reached the peer */
+	bool named_any;		/* the peer misses @named */
+	u32 reached;
+	u32 named;
+};
+
+/** srn_early_reset() - nothing is in flight */
+static inline void srn_early_reset(struct srn_early *early)
+{
+	if (early->any)
+		bitmap_zero(early->got, SRN_EARLY);
+	early->any = false;
+	early->reached_any = false;
+	early->named_any = false;
+}
+
+/** srn_early_reached() - everything up to @psn has reached the peer */
+static inline void srn_early_reached(struct srn_early *early, u32 psn)
+{
+	if (!early->reached_any || srn_psn_diff(psn, early->reached) > 0)
+		early->reached = psn;
+	early->reached_any = true;
+}
+
+/** srn_early_named() - the peer misses @psn; the last one counts */
+static inline void srn_early_named(struct srn_early *early, u32 psn)
+{
+	early->named_any = true;
+	early->named = psn;
+}
+
+/** srn_early_fits() - whether @psn can be remembered while @una is the oldest not answered */
+static inline bool srn_early_fits(u32 psn, u32 una)
+{
+	s32 ahead = srn_psn_diff(psn, una);
+
+	return ahead > 0 && ahead < SRN_EARLY;
+}
+
+/** srn_early_add() - the answer with @psn, which fits, was taken; returns false if it had been */
+static inline bool srn_early_add(struct srn_early *early, u32 psn)
+{
+	early->any = true;
+	return !__test_and_set_bit(psn % SRN_EARLY, early->got);
+}
+
+/** srn_early_take() - whether the answer with @psn was taken early; forgets it */
+static inline bool srn_early_take(struct srn_early *early, u32 psn)
+{
+	return early->any && __test_and_clear_bit(psn % SRN_EARLY, early->got);
+}
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Early requests, sorted by PSN. */
+#include "hold.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/skbuff.h>
+
+#include "device.h"
+#include "parse.h"
+#include "psn.h"
+#include "stats.h"
+
+static struct sk_buff *to_skb(struct rb_node *node)
+{
+	return rb_entry(node, struct sk_buff, rbnode);
+}
+
+static u32 psn_of(struct rb_node *node)
+{
+	return srn_pkt(to_skb(node))->psn;
+}
+
+static void charge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
+{
+	hold->bytes += skb->truesize;
+	atomic_long_add(skb->truesize, &dev->hold_bytes);
+}
+
+static void uncharge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
+{
+	hold->bytes -= skb->truesize;
+	atomic_long_sub(skb->truesize, &dev->hold_bytes);
+}
+
+/* How much of a QP's requests may be held. */
+static const struct srn_share hold_share = {
+	.all = SRN_DEV_HOLD_BYTES,
+	.full = SRN_HOLD_BYTES,
+	.scarce = SRN_HOLD_SCARCE_BYTES,
+	.most = SRN_HOLD_SCARCE_BYTES,
+	.least = SRN_HOLD_LEAST_BYTES,
+};
+
+/* What is held stays, so that the parts of many QPs together have an end, too. */
+static bool has_room(const struct srn_dev *dev, const struct srn_hold *hold)
+{
+	long all = atomic_long_read(&dev->hold_bytes);
+
+	return all <= 2 * SRN_DEV_HOLD_BYTES && hold->bytes < srn_dev_share(dev, &hold_share, all);
+}
+
+/* The link that a node with @psn belongs at. */
+struct place {
+	struct rb_node **link;
+	struct rb_node *parent;
+};
+
+/* Returns false if @psn is held. Most come in order, behind all that is held. */
+static bool find_place(struct srn_hold *hold, u32 psn, struct place *at)
+{
+	s32 diff;
+
+	at->link = &hold->tree.rb_node;
+	at->parent = NULL;
+	if (hold->last && srn_psn_diff(psn, psn_of(hold->last)) > 0) {
+		at->parent = hold->last;
+		at->link = &hold->last->rb_right;
+	}
+	while (*at->link) {
+		at->parent = *at->link;
+		diff = srn_psn_diff(psn, psn_of(at->parent));
+		if (!diff)
+			return false;
+		at->link = diff < 0 ? &at->parent->rb_left : &at->parent->rb_right;
+	}
+	return true;
+}
+
+static void insert(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
+		   const struct place *at)
+{
+	charge(dev, hold, skb);
+	rb_link_node(&skb->rbnode, at->parent, at->link);
+	rb_insert_color(&skb->rbnode, &hold->tree);
+	hold->last = rb_last(&hold->tree);
+}
+
+/* The node stands where the list's pointers and the netdev's do, which nobody needs here. */
+static struct sk_buff *take_out(struct srn_dev *dev, struct srn_hold *hold, struct rb_node *node)
+{
+	struct sk_buff *skb = to_skb(node);
+
+	rb_erase(node, &hold->tree);
+	if (node == hold->last)
+		hold->last = rb_last(&hold->tree);
+	uncharge(dev, hold, skb);
+	skb->next = NULL;
+	skb->prev = NULL;
+	skb->dev = NULL;
+	return skb;
+}
+
+/* No route, no conntrack entry, no netdev is to wait for what the peer may never send. */
+static struct sk_buff *copy(const struct sk_buff *skb)
+{
+	struct sk_buff *own = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!own)
+		return NULL;
+	skb_dst_drop(own);
+	skb_ext_reset(own);
+	nf_reset_ct(own);
+	return own;
+}
+
+enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
+			   u32 expected)
+{
+	u32 psn = srn_pkt(skb)->psn;
+	struct sk_buff *own;
+	struct place at;
+
+	if (srn_psn_diff(psn, expected) > SRN_HOLD_AHEAD)
+		return SRN_HELD_NOT;
+	if (!find_place(hold, psn, &at))
+		return SRN_HELD_AGAIN;
+	own = has_room(dev, hold) ? copy(skb) : NULL;
+	if (!own) {
+		srn_count(dev, SRN_CNT_HOLD_FULL);
+		return SRN_HELD_NOT;
+	}
+	insert(dev, hold, own, &at);
+	srn_count(dev, SRN_CNT_HELD);
+	return SRN_HELD_NEW;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_add);
+
+bool srn_hold_is_single(const struct srn_hold *hold)
+{
+	return hold->last && hold->last == rb_first(&hold->tree);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_is_single);
+
+bool srn_hold_has(const struct srn_hold *hold, u32 expected)
+{
+	struct rb_node *first = rb_first(&hold->tree);
+
+	return first && psn_of(first) == expected;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_has);
+
+void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected)
+{
+	struct rb_node *first;
+
+	while ((first = rb_first(&hold->tree)) && srn_psn_diff(psn_of(first), expected) < 0)
+		kfree_skb(take_out(dev, hold, first));
+}
+
+struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected)
+{
+	srn_hold_drop_behind(dev, hold, expected);
+	return srn_hold_has(hold, expected) ? take_out(dev, hold, rb_first(&hold->tree)) : NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_take);
+
+void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb)
+{
+	struct place at;
+
+	if (find_place(hold, srn_pkt(skb)->psn, &at))
+		insert(dev, hold, skb, &at);
+	else
+		kfree_skb(skb);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_put_back);
+
+void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
+{
+	struct rb_node *first;
+
+	while ((first = rb_first(&hold->tree)))
+		kfree_skb(take_out(dev, hold, first));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_purge);

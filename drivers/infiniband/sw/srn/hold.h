@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests that came before their turn: copied, in the order of their PSNs, until what is
+ * missing in front of them is here. Nothing is looked at but the PSN, and nothing is done for
+ * them: they are checked and executed in their turn, as if they came then. Owner of the turn
+ * only.
+ */
+#ifndef SRN_HOLD_H
+#define SRN_HOLD_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+struct sk_buff;
+struct srn_dev;
+
+struct srn_hold {
+	struct rb_root tree;
+	struct rb_node *last;	/* the highest PSN, where most of what comes early belongs */
+	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet */
+};
+
+/* What became of an early request. */
+enum srn_held {
+	SRN_HELD_NOT,		/* no room, no memory, or too far ahead: it has to come again */
+	SRN_HELD_NEW,
+	SRN_HELD_AGAIN,		/* one with its PSN is held already, and stays */
+};
+
+/**
+ * srn_hold_add() - keep a copy of a request
+ * @skb: as the parser left it; the caller's
+ * @expected: the PSN that is missing; that of @skb is ahead of it
+ *
+ * A copy, since its pages may be the sender's own, or a driver's, who needs them back.
+ * BH disabled.
+ */
+enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
+			   u32 expected);
+
+/** srn_hold_is_empty() - whether nothing is held */
+static inline bool srn_hold_is_empty(const struct srn_hold *hold)
+{
+	return RB_EMPTY_ROOT(&hold->tree);
+}
+
+/** srn_hold_is_single() - whether one request is held */
+bool srn_hold_is_single(const struct srn_hold *hold);
+
+/** srn_hold_has() - whether the request with the PSN @expected is held, and none before it */
+bool srn_hold_has(const struct srn_hold *hold, u32 expected);
+
+/** srn_hold_drop_behind() - what a copy that came later was executed for, or its PSN used up */
+void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
+
+/**
+ * srn_hold_take() - the request with the PSN @expected, which is the caller's then
+ *
+ * Those behind it are dropped. Return: NULL if it is not held.
+ */
+struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
+
+/** srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet */
+void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb);
+
+/** srn_hold_purge() - hold nothing */
+void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold);
+
+#endif

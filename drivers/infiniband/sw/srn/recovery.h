@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How what is lost comes again: a parameter of the module, which each RC connection takes with
+ * it when it begins.
+ */
+#ifndef SRN_RECOVERY_H
+#define SRN_RECOVERY_H
+
+#include <linux/types.h>
+
+enum srn_recovery {
+	SRN_RECOVERY_GBN,	/* go back N: all from the gap on */
+	SRN_RECOVERY_HOLD,	/* what comes early is kept; one packet for a gap, and probes */
+	SRN_RECOVERIES
+};
+
+/** srn_recovery() - what a connection that begins now has; any context */
+enum srn_recovery srn_recovery(void);
+
+#endif

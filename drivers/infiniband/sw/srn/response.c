@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* READ responses: packets, or runs of them. */
+#include "response.h"
+
+#include "parse.h"
+#include "psn.h"
+#include "qp.h"
+#include "sgl.h"
+#include "sq.h"
+
+static u32 offset_of(const struct srn_qp *qp, const struct srn_wqe *wqe, u32 psn)
+{
+	return srn_psn_diff(psn, wqe->first_psn) * qp->mtu;
+}
+
+/* A READ that was asked for again in the middle goes on with FIRST or ONLY, or, as
+ * rxe does it, with MIDDLE or LAST; its start and the ends of its chunks are
+ * unmistakable.
+ */
+static bool fits_position(const struct srn_wqe *wqe, struct sk_buff *skb)
+{
+	u8 first = srn_pkt_info(skb)->pos, last = srn_pkt_last(skb)->pos;
+	u32 index = srn_psn_diff(srn_pkt(skb)->psn, wqe->first_psn);
+	u32 next = index + srn_pkt_num(skb);
+	bool ends = last == SRN_POS_LAST || last == SRN_POS_ONLY;
+	bool starts = first == SRN_POS_FIRST || first == SRN_POS_ONLY;
+
+	if (srn_psn_diff(srn_pkt_last_psn(skb), wqe->last_psn) > 0 ||
+	    index / wqe->chunk != (next - 1) / wqe->chunk)
+		return false;
+	if (ends != (srn_pkt_last_psn(skb) == wqe->last_psn || next % wqe->chunk == 0))
+		return false;
+	return starts || index % wqe->chunk;
+}
+
+static bool is_ack(u8 syndrome)
+{
+	return u8_get_bits(syndrome, SRN_SYN_CLASS) == SRN_SYN_ACK;
+}
+
+bool srn_response_says_ack(struct sk_buff *skb)
+{
+	if (srn_pkt_info(skb)->hdrs & SRN_HDR_AETH && !is_ack(srn_pkt_syndrome(skb)))
+		return false;
+	if (!srn_pkt_is_run(skb) || !(srn_pkt_last(skb)->hdrs & SRN_HDR_AETH))
+		return true;
+	return is_ack(be32_get_bits(srn_pkt(skb)->word, SRN_AETH_SYNDROME));
+}
+
+bool srn_response_fits(const struct srn_qp *qp, const struct srn_wqe *wqe, struct sk_buff *skb)
+{
+	const struct srn_pkt *pkt = srn_pkt(skb);
+	u32 left = wqe->length - offset_of(qp, wqe, pkt->psn);
+
+	return srn_wqe_is_read(wqe) && pkt->len == min(srn_pkt_num(skb) * qp->mtu, left) &&
+	       fits_position(wqe, skb) && srn_response_says_ack(skb);
+}
+
+enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe,
+				    struct sk_buff *skb)
+{
+	const struct srn_pkt *pkt = srn_pkt(skb);
+	struct srn_sgl sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
+
+	return srn_sgl_write_skb(&sgl, offset_of(qp, wqe, pkt->psn), skb, srn_pkt_payload(skb),
+				 pkt->len);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Runs on their way out. */
+#include "run.h"
+
+#include <kunit/visibility.h>
+#include <linux/if_ether.h>
+#include <linux/moduleparam.h>
+#include <linux/netdevice.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+
+#include "opcode.h"
+#include "path.h"
+#include "run_cut.h"
+#include "stats.h"
+#include "trace.h"
+#include "train.h"
+#include "xmit.h"
+
+bool srn_run_stopped;
+
+static bool runs = true;
+module_param(runs, bool, 0644);
+MODULE_PARM_DESC(runs, "send messages uncut where the netdev takes it (default: yes)");
+
+/* In front of the payload, at most: all layers, and what says how it is cut. */
+#define HEADERS	256
+
+/* Elsewhere a run would be cut at once. */
+#define NEEDS	(NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
+
+static bool route_takes(const struct dst_entry *dst)
+{
+	const struct net_device *ndev = dst->dev;
+
+	return (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS && srn_train_fits(dst);
+}
+
+/* For payload, of what the netdev takes at once. */
+static u32 room(const struct net_device *ndev, bool is_v6)
+{
+	u32 most = is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
+
+	return most < SRN_RUN_BYTES + HEADERS ? most - min_t(u32, most, HEADERS) : SRN_RUN_BYTES;
+}
+
+/* Runs of one length: 16 packets are two of eight, not one of 15 and a packet alone. */
+static u32 share(u32 num, u32 most)
+{
+	return DIV_ROUND_UP(num, DIV_ROUND_UP(num, most));
+}
+
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
+{
+	struct dst_entry *dst;
+	u32 most = 1;
+
+	if (num < 2 || !READ_ONCE(runs) || READ_ONCE(srn_run_stopped))
+		return 1;
+	dst = srn_path_dst(path);
+	if (!dst)
+		return 1;
+	if (route_takes(dst))
+		most = min3(room(dst->dev, path->is_v6) / each, (u32)SRN_RUN_MAX,
+			    (u32)READ_ONCE(dst->dev->gso_max_segs));
+	dst_release(dst);
+	return share(num, max(most, 1u));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
+
+void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct srn_run *run)
+{
+	struct srn_run *to = skb_put_data(skb, run, sizeof(*run));
+
+	to->magic = SRN_RUN_MAGIC;
+	to->flags |= path->is_v6 ? SRN_PKT_V6 : 0;
+	skb_shinfo(skb)->gso_segs = run->num;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_put);
+
+/* Inside of the datagram begins at the BTH, whatever the stack calls that. */
+static void set_inner(struct sk_buff *skb)
+{
+	skb->encapsulation = 1;
+	skb_set_inner_protocol(skb, htons(ETH_P_IBOE));
+	skb_reset_inner_mac_header(skb);
+	skb_reset_inner_network_header(skb);
+	skb_reset_inner_transport_header(skb);
+}
+
+/* From BTH to ICRC, of the packet that has most: the first, or a last one with a word more. */
+static u32 longest(const struct srn_run_cut *cut)
+{
+	u32 last = srn_run_cut_len(cut, cut->run.num - 1);
+
+	return max(cut->hdr_len + cut->run.each,
+		   srn_opcode_hdr_len(cut->run.opcode) + ALIGN(last, 4)) + SRN_ICRC_SIZE;
+}
+
+/* The checksum is 0 and stays it: level 1, since UDP takes one off. */
+static void set_gso(struct sk_buff *skb, const struct srn_run_cut *cut)
+{
+	struct skb_shared_info *info = skb_shinfo(skb);
+
+	info->gso_type = SRN_RUN_GSO_TYPE;
+	info->gso_size = longest(cut);
+	info->flags |= SKBFL_SHARED_FRAG;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->csum_level = 1;
+}
+
+void srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
+{
+	struct srn_run_cut cut;
+
+	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
+		kfree_skb(skb);
+		return;
+	}
+	trace_srn_tx(path->dev, skb, cut.run.num);
+	set_inner(skb);
+	set_gso(skb, &cut);
+	srn_xmit_wrap(path, skb, 0);
+	srn_count(path->dev, SRN_CNT_SENT_TRAINS);
+	srn_count(path->dev, SRN_CNT_SENT_RUNS);
+	srn_xmit_sealed(path, skb, payer, cut.run.num,
+			srn_run_cut_bytes(cut.bth.opcode, cut.run.opcode, cut.run.num, cut.len));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_xmit);
+
+void srn_run_or_train(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
+		      bool follows)
+{
+	if (!srn_run_is_built(skb)) {
+		srn_train_add(train, path, skb, follows);
+		return;
+	}
+	srn_train_leave(train, path);
+	srn_run_xmit(path, skb, train->payer);
+}
+
+static struct packet_offload offload __read_mostly = {
+	.type = htons(ETH_P_IBOE),
+	.callbacks = {
+		.gso_segment = srn_run_segment,
+	},
+};
+
+void srn_run_init(void)
+{
+	dev_add_offload(&offload);
+}
+
+/* Waits for those that are in it. */
+void srn_run_exit(void)
+{
+	dev_remove_offload(&offload);
+}

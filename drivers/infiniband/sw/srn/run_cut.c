@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cutting runs. The run is only read: others may have clones of it. */
+#include "run_cut.h"
+
+#include <kunit/visibility.h>
+#include <linux/bottom_half.h>
+#include <linux/err.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/gso.h>
+#include <net/sock.h>
+#include <rdma/ib_pack.h>
+
+#include "icrc.h"
+#include "limits.h"
+#include "opcode.h"
+#include "psn.h"
+#include "xmit.h"
+
+#define WORD_LEN	sizeof(__be32)
+/* Pad and ICRC. */
+#define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
+
+/* Nothing else is sent so, and every packet of these has payload. */
+static bool may_begin(const struct srn_opcode *info)
+{
+	return (info->is_stream || info->op == SRN_OP_READ_RESP) &&
+	       (info->pos == SRN_POS_FIRST || info->pos == SRN_POS_MIDDLE);
+}
+
+static bool may_end(const struct srn_run_cut *cut)
+{
+	const struct srn_opcode *first = &srn_opcodes[cut->bth.opcode];
+	const struct srn_opcode *last = &srn_opcodes[cut->run.opcode];
+
+	if (last->op != first->op ||
+	    srn_opcode_svc(cut->run.opcode) != srn_opcode_svc(cut->bth.opcode))
+		return false;
+	if (last->pos == SRN_POS_MIDDLE)
+		return cut->len == cut->run.num * cut->run.each;
+	return last->pos == SRN_POS_LAST;
+}
+
+static bool is_sound(const struct srn_run_cut *cut)
+{
+	const struct srn_run *run = &cut->run;
+
+	if (run->magic != SRN_RUN_MAGIC || run->num < 2 || run->num > SRN_RUN_MAX)
+		return false;
+	if (!run->each || run->each % 4 || run->each > SRN_MAX_PAYLOAD)
+		return false;
+	return cut->len > (run->num - 1) * run->each && cut->len <= run->num * run->each &&
+	       may_end(cut);
+}
+
+bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start)
+{
+	if (skb_has_frag_list(skb) || skb_copy_bits(skb, start, &cut->bth, sizeof(cut->bth)))
+		return false;
+	if (!may_begin(&srn_opcodes[cut->bth.opcode]))
+		return false;
+	cut->skb = skb;
+	cut->start = start;
+	cut->hdr_len = srn_opcode_hdr_len(cut->bth.opcode);
+	if (skb_copy_bits(skb, start + cut->hdr_len, &cut->run, sizeof(cut->run)))
+		return false;
+	cut->payload = start + cut->hdr_len + sizeof(cut->run);
+	cut->len = skb->len - cut->payload;
+	cut->psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN);
+	return is_sound(cut);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_begin);
+
+/* MIDDLE follows FIRST in the table of the standard. */
+static_assert(IB_OPCODE_SEND_MIDDLE == IB_OPCODE_SEND_FIRST + 1);
+static_assert(IB_OPCODE_RDMA_WRITE_MIDDLE == IB_OPCODE_RDMA_WRITE_FIRST + 1);
+static_assert(IB_OPCODE_RDMA_READ_RESPONSE_MIDDLE == IB_OPCODE_RDMA_READ_RESPONSE_FIRST + 1);
+
+u8 srn_run_cut_opcode(const struct srn_run_cut *cut, u32 i)
+{
+	bool first = srn_opcodes[cut->bth.opcode].pos == SRN_POS_FIRST;
+
+	if (!i)
+		return cut->bth.opcode;
+	return i == cut->run.num - 1 ? cut->run.opcode : cut->bth.opcode + first;
+}
+
+/* What of @len bytes from @from on is linear. */
+static u32 linear_part(const struct sk_buff *skb, u32 from, u32 len)
+{
+	u32 head = skb_headlen(skb);
+
+	return from < head ? min(len, head - from) : 0;
+}
+
+static void attach(struct sk_buff *to, const skb_frag_t *frag, u32 skip, u32 len)
+{
+	struct skb_shared_info *info = skb_shinfo(to);
+	struct page *page = skb_frag_page(frag);
+
+	get_page(page);
+	skb_fill_page_desc_noacc(to, info->nr_frags, page, skb_frag_off(frag) + skip, len);
+	info->flags |= SKBFL_SHARED_FRAG;
+	to->len += len;
+	to->data_len += len;
+	to->truesize += len;
+}
+
+/* What of @len bytes from @from on is in pages. */
+static void attach_pages(struct sk_buff *to, const struct sk_buff *skb, u32 from, u32 len)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 at = skb_headlen(skb), i, skip, here;
+
+	for (i = 0; len && i < info->nr_frags; i++) {
+		const skb_frag_t *frag = &info->frags[i];
+		u32 size = skb_frag_size(frag);
+
+		if (from < at + size) {
+			skip = from - at;
+			here = min(len, size - skip);
+			attach(to, frag, skip, here);
+			from += here;
+			len -= here;
+		}
+		at += size;
+	}
+}
+
+static void put_headers(struct sk_buff *to, const struct srn_run_cut *cut, u32 i)
+{
+	struct srn_bth *bth = skb_put_data(to, &cut->bth, sizeof(*bth));
+	u8 opcode = srn_run_cut_opcode(cut, i);
+	u32 psn = srn_psn_add(cut->psn, i), rest = srn_opcode_hdr_len(opcode) - sizeof(*bth);
+	bool last = i == cut->run.num - 1;
+
+	bth->opcode = opcode;
+	bth->flags &= ~(SRN_BTH_SE | SRN_BTH_PAD);
+	if (last && cut->run.flags & SRN_PKT_SE)
+		bth->flags |= SRN_BTH_SE;
+	if (last && cut->run.flags & SRN_PKT_ACKREQ)
+		psn |= SRN_BTH_ACKREQ;
+	bth->apsn = cpu_to_be32(psn);
+	if (!rest)
+		return;
+	if (i)
+		skb_put_data(to, &cut->run.word, WORD_LEN);
+	else	/* they are there, since what stands behind them is */
+		skb_copy_bits(cut->skb, cut->start + sizeof(*bth), skb_put(to, rest), rest);
+}
+
+struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 headroom, bool refs)
+{
+	u32 from = cut->payload + i * cut->run.each, len = srn_run_cut_len(cut, i);
+	u32 copied = refs ? linear_part(cut->skb, from, len) : len;
+	struct sk_buff *skb;
+
+	skb = alloc_skb(headroom + SRN_MAX_HDR_LEN + copied + TRAILER_MAX,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, headroom);
+	put_headers(skb, cut, i);
+	skb_copy_bits(cut->skb, from, skb_put(skb, copied), copied);
+	attach_pages(skb, cut->skb, from + copied, len - copied);
+	return skb;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_packet);
+
+/* The headers in front of the BTH, as who sent the run, and whoever changed them since, left them;
+ * with the lengths of this packet. The stack will write those, and the id, once more, the same.
+ */
+static void put_outer(struct sk_buff *skb, const struct sk_buff *from, u32 outer, bool is_v6, u32 i)
+{
+	struct udphdr *udp = (void *)skb->data - sizeof(*udp);
+	struct ipv6hdr *ip6 = (void *)udp - sizeof(*ip6);
+	struct iphdr *ip = (void *)udp - sizeof(*ip);
+
+	memcpy(skb->data - outer, from->data - outer, outer);
+	udp->len = htons(sizeof(*udp) + skb->len);
+	if (is_v6) {
+		ip6->payload_len = udp->len;
+		return;
+	}
+	ip->tot_len = htons(sizeof(*ip) + sizeof(*udp) + skb->len);
+	ip->id = htons(ntohs(ip->id) + i);
+}
+
+static void put_icrc(struct sk_buff *skb, void *at, bool is_v6)
+{
+	u8 *udp = skb->data - sizeof(struct udphdr);
+	u8 *ip = udp - (is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+	u32 crc = srn_icrc_hdr(ip, udp, is_v6);
+	__le32 end;
+
+	crc = srn_icrc_skb(crc, skb, sizeof(struct srn_bth),
+			   skb->len - sizeof(struct srn_bth) - SRN_ICRC_SIZE);
+	end = srn_icrc_final(crc);
+	memcpy(at, &end, sizeof(end));
+}
+
+/* One whole packet, behind as much room as the run has in front of its BTH. */
+static struct sk_buff *segment(const struct srn_run_cut *cut, u32 i, u32 outer,
+			       netdev_features_t features)
+{
+	bool is_v6 = cut->run.flags & SRN_PKT_V6;
+	u32 trailer = (-srn_run_cut_len(cut, i) & 3) + SRN_ICRC_SIZE;
+	struct sk_buff *skb;
+	u8 *end;
+
+	skb = srn_run_cut_packet(cut, i, skb_headroom(cut->skb), features & NETIF_F_SG);
+	if (!skb)
+		return NULL;
+	((struct srn_bth *)skb->data)->flags |=
+		u8_encode_bits(trailer - SRN_ICRC_SIZE, SRN_BTH_PAD);
+	end = srn_xmit_trailer(skb, trailer);
+	if (!end) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	memset(end, 0, trailer);
+	put_outer(skb, cut->skb, outer, is_v6, i);
+	put_icrc(skb, end + trailer - SRN_ICRC_SIZE, is_v6);
+	skb_copy_header(skb, cut->skb);
+	skb_gso_reset(skb);
+	skb->encapsulation = 0;
+	skb_reset_mac_len(skb);
+	return skb;
+}
+
+/* Whether the headers in front are those that the run left with. */
+static bool outer_is_sound(const struct sk_buff *skb, const struct srn_run_cut *cut, u32 outer)
+{
+	const u8 *ip = skb->data - sizeof(struct udphdr);
+
+	if (cut->run.flags & SRN_PKT_V6) {
+		ip -= sizeof(struct ipv6hdr);
+		return outer >= sizeof(struct ipv6hdr) + sizeof(struct udphdr) &&
+		       ((const struct ipv6hdr *)ip)->version == 6;
+	}
+	ip -= sizeof(struct iphdr);
+	return outer >= sizeof(struct iphdr) + sizeof(struct udphdr) && ip[0] == 0x45;
+}
+
+/* As skb_segment(): who paid for all is told when the last packet is gone. */
+static void hand_over(struct sk_buff *skb, struct sk_buff *last)
+{
+	if (skb->destructor != sock_wfree)
+		return;
+	swap(last->truesize, skb->truesize);
+	swap(last->destructor, skb->destructor);
+	swap(last->sk, skb->sk);
+}
+
+static struct sk_buff *segment_all(struct sk_buff *skb, const struct srn_run_cut *cut, u32 outer,
+				   netdev_features_t features)
+{
+	struct sk_buff *first = NULL, **next = &first, *last = NULL;
+	u32 i;
+
+	for (i = 0; i < cut->run.num; i++) {
+		*next = segment(cut, i, outer, features);
+		if (!*next) {
+			kfree_skb_list(first);
+			return ERR_PTR(-ENOMEM);
+		}
+		last = *next;
+		next = &last->next;
+	}
+	hand_over(skb, last);
+	first->prev = last;
+	return first;
+}
+
+/* Here the BTH is at skb->data. Others may get here with what is not ours. */
+struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features)
+{
+	int outer = skb_tnl_header_len(skb);
+	struct srn_run_cut cut;
+	struct sk_buff *segments;
+
+	if (!srn_run_is_type(skb) || outer <= 0 ||
+	    outer > skb_headroom(skb) || !srn_run_cut_begin(&cut, skb, 0) ||
+	    !outer_is_sound(skb, &cut, outer))
+		return ERR_PTR(-EINVAL);
+	local_bh_disable();
+	segments = segment_all(skb, &cut, outer, features);
+	local_bh_enable();
+	return segments;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_segment);

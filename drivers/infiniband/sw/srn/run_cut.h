@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A run as it is cut: where its parts are, and one packet of it at a time. */
+#ifndef SRN_RUN_CUT_H
+#define SRN_RUN_CUT_H
+
+#include <linux/netdev_features.h>
+#include <linux/skbuff.h>
+
+#include "opcode.h"
+#include "run.h"
+#include "wire.h"
+
+#define SRN_RUN_MAGIC	0x53724e52	/* no proof of anything */
+
+/* What a run is to the stack. */
+#define SRN_RUN_GSO_TYPE	(SKB_GSO_UDP_TUNNEL | SKB_GSO_FRAGLIST)
+/* And what it may be as well, when somebody has put it into a tunnel. */
+#define SRN_RUN_GSO_OUTER	(SKB_GSO_IPXIP4 | SKB_GSO_IPXIP6)
+
+/** srn_run_is_type() - whether an skb says that it is one; any context */
+static inline bool srn_run_is_type(const struct sk_buff *skb)
+{
+	return (skb_shinfo(skb)->gso_type & ~SRN_RUN_GSO_OUTER) == SRN_RUN_GSO_TYPE;
+}
+
+struct srn_run_cut {
+	const struct sk_buff *skb;
+	struct srn_run run;
+	struct srn_bth bth;	/* of the first packet */
+	u32 psn;		/* likewise */
+	u32 start;		/* offset of the BTH from skb->data */
+	u32 hdr_len;		/* of the first packet, from the BTH on */
+	u32 payload;		/* offset of the payload from skb->data */
+	u32 len;		/* of the payload */
+};
+
+/** srn_run_cut_bytes() - of @num packets with @len bytes of payload, from BTH to ICRC, on a wire */
+static inline u32 srn_run_cut_bytes(u8 first, u8 last, u32 num, u32 len)
+{
+	return ALIGN(len, 4) + srn_opcode_hdr_len(first) + srn_opcode_hdr_len(last) +
+	       (num - 2) * sizeof(struct srn_bth) + num * SRN_ICRC_SIZE;
+}
+
+/**
+ * srn_run_cut_begin() - prove a run whose BTH is @start bytes behind skb->data
+ * @skb: linear, in pages, or both
+ *
+ * Any context. Return: false if it is none; @cut says nothing then.
+ */
+bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start);
+
+/** srn_run_cut_opcode() - of packet @i */
+u8 srn_run_cut_opcode(const struct srn_run_cut *cut, u32 i);
+
+/** srn_run_cut_len() - payload of packet @i */
+static inline u32 srn_run_cut_len(const struct srn_run_cut *cut, u32 i)
+{
+	u32 from = i * cut->run.each;
+
+	return min_t(u32, cut->run.each, cut->len - from);
+}
+
+/**
+ * srn_run_cut_packet() - packet @i from the BTH to its payload
+ * @headroom: in front of the BTH
+ * @refs: by references to the run's pages, where it has its payload in pages
+ *
+ * Room for pad and ICRC is behind what is linear. Any context. NULL without memory.
+ */
+struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 headroom, bool refs);
+
+/**
+ * srn_run_segment() - what the stack calls to have a run cut (offload_callbacks.gso_segment)
+ * @skb: at the BTH; stays the caller's
+ * @features: of the netdev; without NETIF_F_SG the packets are linear
+ *
+ * Any context. Return: the packets, or ERR_PTR: -EINVAL where it is no run, -ENOMEM.
+ */
+struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What comes early is kept, sorted, bounded, and given up, over the end of the PSN space. */
+#include "../hold.h"
+#include "../parse.h"
+#include "../psn.h"
+#include "fake.h"
+
+#include <kunit/test.h>
+#include <linux/skbuff.h>
+
+#define EXPECTED	0xfffffeu
+
+struct held {
+	struct srn_dev *dev;
+	struct srn_hold hold;
+};
+
+static void purge(void *h)
+{
+	struct held *held = h;
+
+	srn_hold_purge(held->dev, &held->hold);
+}
+
+static struct held *new_hold(struct kunit *test)
+{
+	struct held *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	h->dev = fake_dev(test);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, purge, h));
+	return h;
+}
+
+/* Its byte says which copy it is. */
+static enum srn_held add(struct kunit *test, struct held *h, int ahead, u8 byte)
+{
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+	enum srn_held held;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	*srn_pkt(skb) = (struct srn_pkt){ .psn = srn_psn_add(EXPECTED, ahead) };
+	skb_put_u8(skb, byte);
+	held = srn_hold_add(h->dev, &h->hold, skb, EXPECTED);
+	kfree_skb(skb);
+	return held;
+}
+
+static int take(struct held *h, int ahead)
+{
+	struct sk_buff *skb = srn_hold_take(h->dev, &h->hold, srn_psn_add(EXPECTED, ahead));
+	int byte;
+
+	if (!skb)
+		return -1;
+	byte = skb->data[0];
+	kfree_skb(skb);
+	return byte;
+}
+
+static void expect_empty(struct kunit *test, const struct held *h)
+{
+	KUNIT_EXPECT_TRUE(test, srn_hold_is_empty(&h->hold));
+	KUNIT_EXPECT_NULL(test, h->hold.last);
+	KUNIT_EXPECT_EQ(test, h->hold.bytes, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&h->dev->hold_bytes), 0);
+}
+
+static void srn_hold_order_test(struct kunit *test)
+{
+	static const int order[] = { 5, 1, 3, 2, 7, 6 };
+	struct held *h = new_hold(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++)
+		KUNIT_EXPECT_EQ(test, add(test, h, order[i], order[i]), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(h->dev, SRN_CNT_HELD), ARRAY_SIZE(order));
+	KUNIT_EXPECT_FALSE(test, srn_hold_has(&h->hold, EXPECTED));
+	KUNIT_EXPECT_EQ(test, take(h, 0), -1);
+	for (i = 1; i <= 3; i++) {
+		KUNIT_EXPECT_TRUE(test, srn_hold_has(&h->hold, srn_psn_add(EXPECTED, i)));
+		KUNIT_EXPECT_EQ(test, take(h, i), i);
+	}
+	KUNIT_EXPECT_EQ(test, take(h, 4), -1);
+	for (i = 5; i <= 7; i++)
+		KUNIT_EXPECT_EQ(test, take(h, i), i);
+	expect_empty(test, h);
+}
+
+static void srn_hold_first_copy_stays_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+
+	KUNIT_EXPECT_EQ(test, add(test, h, 2, 10), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, add(test, h, 2, 11), SRN_HELD_AGAIN);
+	KUNIT_EXPECT_EQ(test, add(test, h, 1, 12), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, add(test, h, 2, 13), SRN_HELD_AGAIN);
+	KUNIT_EXPECT_EQ(test, take(h, 1), 12);
+	KUNIT_EXPECT_EQ(test, take(h, 2), 10);
+	expect_empty(test, h);
+}
+
+/* A later copy was executed: those behind are of no use, those ahead are. */
+static void srn_hold_behind_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	int i;
+
+	for (i = 1; i <= 4; i++)
+		add(test, h, i, i);
+	KUNIT_EXPECT_EQ(test, take(h, 3), 3);
+	KUNIT_EXPECT_EQ(test, take(h, 4), 4);
+	expect_empty(test, h);
+	add(test, h, 1, 1);
+	KUNIT_EXPECT_EQ(test, take(h, 2), -1);
+	expect_empty(test, h);
+}
+
+static void srn_hold_put_back_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	struct sk_buff *skb;
+	u32 bytes;
+
+	add(test, h, 1, 1);
+	add(test, h, 2, 2);
+	bytes = h->hold.bytes;
+	skb = srn_hold_take(h->dev, &h->hold, srn_psn_add(EXPECTED, 1));
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_LT(test, h->hold.bytes, bytes);
+	srn_hold_put_back(h->dev, &h->hold, skb);
+	KUNIT_EXPECT_EQ(test, h->hold.bytes, bytes);
+	KUNIT_EXPECT_EQ(test, take(h, 1), 1);
+	KUNIT_EXPECT_EQ(test, take(h, 2), 2);
+	expect_empty(test, h);
+}
+
+static void srn_hold_far_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+
+	KUNIT_EXPECT_EQ(test, add(test, h, SRN_HOLD_AHEAD, 1), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, add(test, h, SRN_HOLD_AHEAD + 1, 2), SRN_HELD_NOT);
+	KUNIT_EXPECT_EQ(test, take(h, SRN_HOLD_AHEAD), 1);
+	expect_empty(test, h);
+}
+
+/* What is held stays; what is one too many is refused, and counted. */
+static void srn_hold_full_test(struct kunit *test)
+{
+	static const struct { long all; u32 own; enum srn_held want; int qps; } rows[] = {
+		{ 0, SRN_HOLD_BYTES - 1, SRN_HELD_NEW },
+		{ 0, SRN_HOLD_BYTES, SRN_HELD_NOT },
+		{ SRN_DEV_HOLD_BYTES / 2, SRN_HOLD_SCARCE_BYTES, SRN_HELD_NEW },
+		{ SRN_DEV_HOLD_BYTES / 2 + 1, SRN_HOLD_SCARCE_BYTES - 1, SRN_HELD_NEW },
+		{ SRN_DEV_HOLD_BYTES / 2 + 1, SRN_HOLD_SCARCE_BYTES, SRN_HELD_NOT },
+		{ SRN_DEV_HOLD_BYTES, 0, SRN_HELD_NEW },
+		{ SRN_DEV_HOLD_BYTES + 1, SRN_HOLD_SCARCE_BYTES - 1, SRN_HELD_NEW },
+		{ SRN_DEV_HOLD_BYTES + 1, SRN_HOLD_SCARCE_BYTES, SRN_HELD_NOT },
+		{ SRN_DEV_HOLD_BYTES + 1, SRN_HOLD_LEAST_BYTES - 1, SRN_HELD_NEW, SRN_MAX_QP },
+		{ SRN_DEV_HOLD_BYTES + 1, SRN_HOLD_LEAST_BYTES, SRN_HELD_NOT, SRN_MAX_QP },
+		{ 2 * SRN_DEV_HOLD_BYTES, 0, SRN_HELD_NEW },
+		{ 2 * SRN_DEV_HOLD_BYTES + 1, 0, SRN_HELD_NOT },
+	};
+	struct held *h = new_hold(test);
+	int i, full = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		atomic_long_set(&h->dev->hold_bytes, rows[i].all);
+		h->hold.bytes = rows[i].own;
+		atomic_set(&h->dev->num_qps, rows[i].qps);
+		KUNIT_EXPECT_EQ_MSG(test, add(test, h, 1, 7), rows[i].want, "row %d", i);
+		full += rows[i].want == SRN_HELD_NOT;
+		KUNIT_EXPECT_EQ(test, srn_stats_sum(h->dev, SRN_CNT_HOLD_FULL), full);
+		KUNIT_EXPECT_EQ(test, take(h, 1), rows[i].want == SRN_HELD_NOT ? -1 : 7);
+		KUNIT_EXPECT_EQ(test, h->hold.bytes, rows[i].own);
+	}
+	atomic_long_set(&h->dev->hold_bytes, 0);
+	h->hold.bytes = 0;
+}
+
+static void srn_hold_purge_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	int i;
+
+	for (i = 1; i < 10; i++)
+		add(test, h, i * i, i);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&h->dev->hold_bytes), 0);
+	srn_hold_purge(h->dev, &h->hold);
+	expect_empty(test, h);
+}
+
+static struct kunit_case srn_hold_cases[] = {
+	KUNIT_CASE(srn_hold_order_test),
+	KUNIT_CASE(srn_hold_first_copy_stays_test),
+	KUNIT_CASE(srn_hold_behind_test),
+	KUNIT_CASE(srn_hold_put_back_test),
+	KUNIT_CASE(srn_hold_far_test),
+	KUNIT_CASE(srn_hold_full_test),
+	KUNIT_CASE(srn_hold_purge_test),
+	{}
+};
+
+static struct kunit_suite srn_hold_suite = {
+	.name = "srn_hold",
+	.test_cases = srn_hold_cases,
+};
+
+kunit_test_suite(srn_hold_suite);
