@@ -10,7 +10,7 @@ boot=0
 run_host() {
 	local name tap seconds rc began=$SECONDS
 
-	IFS='|' read -r name _ _ _ seconds <<<"$1"
+	IFS='|' read -r name _ _ _ _ seconds <<<"$1"
 	title "$name on the host"
 	tap=$logs/${name//\//.}.tap
 	KERNEL=host timeout -k 10 "$seconds" "$here/lib/run-suite" \
@@ -20,44 +20,79 @@ run_host() {
 	spent+=("$((SECONDS - began)) $name on the host")
 }
 
-# run_boot KERNEL VMS MTU SUITE...: all of these in one boot. What is left when a VM dies
+# run_boot KERNEL VMS MTU CLOCK SUITE...: all of these in one boot. What is left when a VM dies
 # gets another boot.
 run_boot() {
-	local kernel=$1 vms=$2 mtu=$3 out label rc=0 began=$SECONDS left=()
+	local rc=0 began=$SECONDS
 
-	shift 3
-	label="$kernel kernel, $vms VM(s), MTU $mtu"
 	boot=$((boot + 1))
-	out=$logs/boot$boot
-	title "$label"
-	start_boot "$kernel" "$vms" "$mtu" "$out" "$@" 2>"$out.err" || rc=$?
-	settle_boot "$kernel" "$vms" "$out" "$@"
-	took $began "$label"
-	if [ $rc = 0 ]; then
+	title "$(label_of "$@")"
+	start_boot $boot "$@" || rc=$?
+	end_boot $boot $rc "$began" "$@"
+}
+
+label_of() {
+	[ "$4" = wall ] || set -- "$1" "$2" "$3, $4 for a clock"
+	echo "$1 kernel, $2 VM(s), MTU $3"
+}
+
+# end_boot BOOT STATUS BEGAN KERNEL VMS MTU CLOCK SUITE...
+end_boot() {
+	local number=$1 rc=$2 began=$3 machine=("${@:4:4}") out label left=()
+
+	shift 7
+	out=$logs/boot$number
+	label=$(label_of "${machine[@]}")
+	settle_boot "${machine[@]:0:2}" "$out" "$@"
+	took "$began" "$label"
+	if [ "$rc" = 0 ]; then
 		pass
 	else
 		cat "$out.err"
-		fail "$label: the boot ended with status $rc (log of boot$boot)"
+		fail "$label: the boot ended with status $rc (log of boot$number)"
 	fi
-	[ ${#left[@]} = 0 ] || run_boot "$kernel" "$vms" "$mtu" "${left[@]}"
+	[ ${#left[@]} = 0 ] || run_boot "${machine[@]}" "${left[@]}"
 }
 
-# start_boot KERNEL VMS MTU OUT SUITE...
-start_boot() {
-	local kernel=$1 vms=$2 mtu=$3 out=$4 args=() total=60 id=0 suite name seconds
+# User-Mode Linux has one CPU and no emulator under it: it runs beside others that leave it one.
+# begin_beside KERNEL VMS MTU CLOCK SUITE... and end_beside.
+beside=()
 
-	shift 4
+begin_beside() {
+	boot=$((boot + 1))
+	title "$(label_of "$@"), beside what follows"
+	start_boot $boot "$@" &
+	beside=("$!" "$boot" "$SECONDS" "$@")
+}
+
+end_beside() {
+	local rc=0
+
+	[ ${#beside[@]} != 0 ] || return 0
+	wait "${beside[0]}" || rc=$?
+	title "$(label_of "${beside[@]:3}"), which ran beside what is above"
+	end_boot "${beside[1]}" $rc "${beside[2]}" "${beside[@]:3}"
+}
+
+# start_boot BOOT KERNEL VMS MTU CLOCK SUITE...
+start_boot() {
+	local out=$logs/boot$1 kernel=$2 vms=$3 mtu=$4 clock=$5 args=() total=60 id=0 suite name seconds
+	local machine=()
+
+	shift 5
+	[ "$clock" = wall ] || machine=(-i)
 	for suite; do
-		IFS='|' read -r name _ _ _ seconds <<<"$suite"
+		IFS='|' read -r name _ _ _ _ seconds <<<"$suite"
 		id=$((id + 1))
 		args+=("$id:$seconds:$here/$name.suite")
 		total=$((total + seconds + 30))
 	done
 	rm -rf "$out"
-	"$here/qemu/vm" -q -n "$vms" -k "$kernel" -m "$mtu" -t "$total" -o "$out" \
+	"$here/qemu/vm" -q ${machine[@]+"${machine[@]}"} -n "$vms" -k "$kernel" -m "$mtu" -t "$total" -o "$out" \
 		-e "SRN_LONG=${SRN_LONG-}" -e "SRN_ROUNDS=${SRN_ROUNDS-}" \
-		-e "SRN_FILTER=${SRN_FILTER-}" \
-		"$here/lib/guest-suites" "${args[@]}"
+		-e "SRN_FILTER=${SRN_FILTER-}" -e "SRN_SEED=${SRN_SEED-}" \
+		-e "SRN_FUZZ_SECONDS=${SRN_FUZZ_SECONDS-}" -e "SRN_FUZZ_SEED=${SRN_FUZZ_SEED-}" \
+		"$here/lib/guest-suites" "${args[@]}" 2>"$out.err"
 }
 
 # settle_boot KERNEL VMS OUT SUITE...: sets left: the suites behind the one in which the VM
@@ -104,25 +139,59 @@ status_of() {
 # run_all SUITE...: boots are dear in an emulated machine, so suites that want the same one
 # share it. Those of the debug kernel come last: it may still be in the making.
 run_all() {
-	local suite key keys=() late=() group name kernel vms mtu
+	local suite key keys=() late=() first=() name kernel vms mtu clock
 
 	for suite; do
-		IFS='|' read -r name kernel vms mtu _ <<<"$suite"
-		if [ "$kernel" = host ]; then
-			run_host "$suite"
-			continue
-		fi
-		key="$kernel|$vms|$mtu"
-		[[ " ${keys[*]-} ${late[*]-} " = *" $key "* ]] && continue
-		if [ "$kernel" = debug ]; then late+=("$key"); else keys+=("$key"); fi
+		IFS='|' read -r name kernel vms mtu clock _ <<<"$suite"
+		key="$kernel|$vms|$mtu|$clock"
+		[[ " ${first[*]-} ${keys[*]-} ${late[*]-} " != *" $key "* ]] || continue
+		case $kernel in
+		host) ;;
+		debug) late+=("$key") ;;
+		uml) first+=("$key") ;;
+		*) keys+=("$key") ;;
+		esac
 	done
-	for key in ${keys[@]+"${keys[@]}"} ${late[@]+"${late[@]}"}; do
-		group=()
-		for suite; do
-			[[ $suite != *"|$key|"* ]] || group+=("$suite")
-		done
-		IFS='|' read -r kernel vms mtu <<<"$key"
-		[ "$kernel" != debug ] || await_aside
-		run_boot "$kernel" "$vms" "$mtu" "${group[@]}"
+	run_first "$@"
+	for key in "${first[@]:1}" ${keys[@]+"${keys[@]}"} ${late[@]+"${late[@]}"}; do
+		[[ $key != 'debug|'* ]] || await_aside
+		run_key "$key" "$@"
+	done
+}
+
+# run_first SUITE...: the suites of the host, and those of User-Mode Linux (of run_all's first key) in
+# two halves: the first runs all the while beside, the second when the host's suites are done. Each
+# has one CPU, and one after the other they would take twice as long.
+run_first() {
+	local suite machine=() group=() half
+
+	if [ ${#first[@]} != 0 ]; then
+		find_group "${first[0]}" "$@"
+		half=$(((${#group[@]} + 1) / 2))
+		begin_beside "${machine[@]}" "${group[@]:0:half}"
+	fi
+	for suite; do
+		[[ $suite != *'|host|'* ]] || run_host "$suite"
+	done
+	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:half}"
+	end_beside
+}
+
+# run_key KEY SUITE...: a boot for the suites with this key.
+run_key() {
+	local machine=() group=()
+
+	find_group "$@"
+	run_boot "${machine[@]}" "${group[@]}"
+}
+
+# find_group KEY SUITE...: sets machine, the words of the key, and group, the suites that have it.
+find_group() {
+	local key=$1 suite
+
+	shift
+	IFS='|' read -ra machine <<<"$key"
+	for suite; do
+		[[ $suite != *"|$key|"* ]] || group+=("$suite")
 	done
 }

@@ -13,7 +13,12 @@ build_all() {
 	if need_only uml; then build "provider" provider; else build "module and provider" all; fi
 	build "user space" tests
 	! need uml || build "User-Mode Linux and module" module-uml
+	! need_suite sanitize/ || build "user space with ASan and UBSan" tests-asan
+	! need_suite sanitize/ || build "user space with TSan" tests-tsan
+	! need_suite fuzz/host || build "libFuzzer programs" fuzz-host
+	! need uml || ! need_suite '/fuzz$' || build "module that counts, for the fuzzers" module-fuzz
 	! need cloud || build "module for the cloud kernel" module-cloud
+	! need race || build "kernel with KCSAN and module" module-race
 	! need debug || build_aside
 }
 
@@ -21,13 +26,15 @@ build_all() {
 build() { check "build: $1" logged "$2" make -C "$tree" --no-print-directory "$2"; }
 
 # The debug kernel takes a quarter of an hour, once, and nothing needs it before its first
-# boot. Until then it is built with what the other suites leave of the processors: SCHED_IDLE
-# takes nothing from guests that run, and they wait for each other a good part of their time.
+# boot. Until then it is built with what the other suites leave of the processors: they wait for
+# each other a good part of their time. SCHED_IDLE alone would not do: a kernel with autogroups
+# shares by sessions first, and each VM is one.
 build_aside() {
 	aside_began=$(date +%s)
-	chrt -i 0 make -C "$tree" --no-print-directory module-debug >"$logs/module-debug.log" 2>&1 &
+	setsid chrt -i 0 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$@"' aside \
+		make -C "$tree" --no-print-directory module-debug >"$logs/module-debug.log" 2>&1 &
 	aside=$!
-	trap 'kill "$aside" 2>/dev/null' EXIT
+	trap 'kill -- -"$aside" 2>/dev/null' EXIT
 }
 
 # await_aside: before the first boot that needs it.

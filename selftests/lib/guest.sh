@@ -22,7 +22,7 @@ PEER=$((3 - ME))
 IP4=10.77.0.$ME IP6=fd77::$ME
 PEER4=10.77.0.$PEER PEER6=fd77::$PEER PEERCTL=10.78.0.$PEER
 SLOW=1
-[ "$KERNEL" != debug ] || SLOW=5
+[[ $KERNEL != @(debug|race) ]] || SLOW=5
 export VM PEER IP4 IP6 PEER4 PEER6 PEERCTL SLOW
 declare -A barrier_round=()
 
@@ -30,6 +30,8 @@ declare -A barrier_round=()
 . "$SRN_TREE/selftests/lib/dmesg.sh"
 # shellcheck source=tap.sh
 . "$SRN_TREE/selftests/lib/tap.sh"
+# shellcheck source=damage.sh
+. "$SRN_TREE/selftests/lib/damage.sh"
 
 dmesg_lines() { dmesg | wc -l; }
 
@@ -39,6 +41,13 @@ dmesg_clean_since() {
 	dmesg_reports "$WORK/dmesg" >/dev/null || return 0
 	dmesg_context "$WORK/dmesg" | sed 's/^/#   /'
 	return 1
+}
+
+# dmesg_tests_since LINE: the tests of a program, as it announced them in the log, during which
+# something bad was said.
+dmesg_tests_since() {
+	dmesg | tail -n +$(($1 + 1)) >"$WORK/dmesg"
+	dmesg_tests "$WORK/dmesg"
 }
 
 #
@@ -107,21 +116,23 @@ listening() {
 
 # pair_case NAME PORT SERVER CLIENT: one test with a program on each VM. vm1 runs the
 # shell text SERVER, and once it listens on PORT, vm2 runs CLIENT. Both must end with
-# status 0 and with a clean kernel log; vm2 reports.
+# status 0, with a clean kernel log, and without damage, unless the suite has said LOSSY=1; vm2
+# reports.
 pair_case() {
 	local name=$1 port=$2 server=$3 client=$4 log=$WORK/pair.log lines rc=0 other
 
 	pair_round=$((${pair_round:-0} + 1))
 	lines=$(dmesg_lines)
+	note_damage "$WORK/pair.before"
 	if [ "$ME" = 1 ]; then
 		run_limited "$CASE_TIMEOUT" bash -c "$server" >"$log" 2>&1 </dev/null &
 		wait_for listening "$port"
 		barrier pair
 		wait $! || rc=$?
-		dmesg_clean_since "$lines" >"$WORK/bad" || rc=97
+		pair_clean "$lines" >"$WORK/bad" || rc=97
 		[ $rc = 0 ] || {
-			diag "$name: server's status $rc of: $server"
 			diag_file "$log"
+			diag "$name: server's status $rc of: $server"
 			cat "$WORK/bad"
 		}
 		publish "pair$pair_round" $rc
@@ -133,15 +144,26 @@ pair_case() {
 	cp "$log" "$WORK/pair.client"
 	other=$(fetch "pair$pair_round" $((CASE_TIMEOUT + 30)))
 	if [ $rc != 0 ] || [ "$other" != 0 ]; then
-		diag "client's status $rc, server's ${other:-unknown} of: $client"
+		# The status last: where a log is cut, its end stays.
 		diag_file "$log"
+		diag "client's status $rc, server's ${other:-unknown} of: $client"
 		not_ok "$name"
-	elif ! dmesg_clean_since "$lines"; then
-		not_ok "$name (kernel log)"
+	elif ! pair_clean "$lines"; then
+		not_ok "$name (kernel log or counters)"
 	else
 		ok "$name"
 	fi
 	barrier pair
+	return $rc
+}
+
+# pair_clean LINE: what this VM's kernel and its counters say of the pair_case since LINE.
+pair_clean() {
+	local rc=0
+
+	dmesg_clean_since "$1" || rc=1
+	[ -n "${LOSSY-}" ] || no_damage_since "$WORK/pair.before" >"$WORK/damage" || rc=1
+	[ ! -e "$WORK/damage" ] || diag_file "$WORK/damage"
 	return $rc
 }
 
@@ -238,6 +260,9 @@ clean_up() {
 		[ ! -d "/sys/module/$name" ] ||
 			stays "module $name" wait_for timeout 60 modprobe -r "$name" || rc=1
 	done
+	# A suite may have put another build of the provider in its place.
+	[ ! -e "$SRN_BUILD/libsrn-rdmav34.so" ] ||
+		cp "$SRN_BUILD/libsrn-rdmav34.so" /usr/lib/x86_64-linux-gnu/libibverbs/
 	rm -rf "$WORK"
 	mkdir -p "$WORK"
 	return $rc

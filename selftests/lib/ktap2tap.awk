@@ -3,7 +3,9 @@
 # parameterised test are shown when they fail, and counted as their test. -v filter= is the
 # person's choice of tests: only then may there be none.
 
-/^ +# Subtest: / && !/^        / { suite = $3; suites++; detail = ""; next }
+/^ +# Subtest: / && !/^        / { suite = $3; suites++; detail = ""; planned = began = 0; next }
+
+/^    1\.\.[0-9]+/ { planned = substr($1, 4) + 0; next }
 
 /^    (not )?ok [0-9]+ / {
 	verdict = /^    not ok/ ? "not ok" : "ok"
@@ -13,12 +15,19 @@
 		printf "%s", detail
 	printf "%s - %s.%s\n", verdict, suite, name
 	cases++
+	began++
 	detail = ""
 	next
 }
 
 # The verdict on the suite: nothing of its own, but a suite without a verdict ended early.
-/^(not )?ok [0-9]+ / { verdicts++; suite = ""; next }
+/^(not )?ok [0-9]+ / {
+	if (suite != "" && began != planned)
+		printf "not ok - %s: %d cases of %d\n", suite, began, planned
+	verdicts++
+	suite = ""
+	next
+}
 
 suite != "" { detail = detail "#   " $0 "\n" }
 

@@ -6,7 +6,9 @@
 
 passed=0 failed=0 skipped=0
 hits=0		# results of tests, not of the runner's own steps
+failed_here=0	# of the suite that was counted last
 failures=()
+unplanned=()	# results that no plan names, suites without a plan
 spent=()	# 'SECONDS WHAT' for each step of the runner
 
 title() { printf '\n== %s\n' "$*"; }
@@ -90,6 +92,7 @@ settle() {
 		tail -n 20 "$@"
 		fail "$name: status $status"
 	fi
+	keep_to_plan "$name" "$@"
 }
 
 # filtered_out TAPFILE...: the suite said that it has tests, and SRN_FILTER none of them.
@@ -116,6 +119,7 @@ report() {
 	fi
 	list "failed" ${failures[@]+"${failures[@]}"}
 	list "not run without SRN_LONG=1" "$@"
+	list "not as planned (SRN_PLAN=1 writes plans anew)" ${unplanned[@]+"${unplanned[@]}"}
 	title "$SECONDS s, logs in $logs"
 	for line in ${spent[@]+"${spent[@]}"}; do
 		printf '%6d s  %s\n' "${line%% *}" "${line#* }"

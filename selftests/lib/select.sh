@@ -2,10 +2,11 @@
 # shellcheck shell=bash
 #
 # Which suites the runner runs: those whose name is asked for, on the kernels that their
-# heads name. Sets suites and left_out.
+# heads name. Sets suites, left_out and others.
 
-suites=()	# NAME|KERNEL|VMS|MTU|SECONDS
+suites=()	# NAME|KERNEL|VMS|MTU|CLOCK|SECONDS
 left_out=()	# long ones, without SRN_LONG
+others=()	# of kernels that are not in SRN_KERNELS
 
 # selected NAME PATTERN...
 selected() {
@@ -60,16 +61,31 @@ find_suites() {
 }
 
 add_suite() {
-	local file=$1 name=$2 kernel=$3 seconds
+	local file=$1 name=$2 kernel=$3 seconds clock
 
-	[[ " ${SRN_KERNELS-host stock cloud debug} " = *" $kernel "* ]] || return 0
+	if ! is_wanted "$file" "$kernel"; then
+		others+=("$name [$kernel]")
+		return
+	fi
 	if [ -z "${SRN_LONG-}" ] && [[ " $(header "$file" LONG '') " = *" $kernel "* ]]; then
 		left_out+=("$name [$kernel]")
 		return
 	fi
 	seconds=$(header "$file" TIMEOUT 600)
-	[ "$kernel" != debug ] || seconds=$((seconds * 5))
-	suites+=("$name|$kernel|$(header "$file" VMS 1)|$(header "$file" MTU 4500)|$seconds")
+	[[ $kernel != @(debug|race) ]] || seconds=$((seconds * 5))
+	# Two of these machines share the processors with the host's suites and what is built.
+	[ "$kernel" != uml ] || seconds=$((seconds * 3))
+	clock=$(header "$file" CLOCK wall)
+	suites+=("$name|$kernel|$(header "$file" VMS 1)|$(header "$file" MTU 4500)|$clock|$seconds")
+}
+
+# is_wanted FILE KERNEL: among SRN_KERNELS. A suite of the host that boots a kernel itself runs
+# with the suites of that.
+is_wanted() {
+	local kernel=$2
+
+	[ "$kernel" != host ] || kernel=$(header "$1" WITH host)
+	[[ " ${SRN_KERNELS-host uml stock cloud debug} " = *" $kernel "* ]]
 }
 
 # need KERNEL: a suite runs on it.
@@ -77,3 +93,6 @@ need() { printf '%s\n' "${suites[@]}" | grep -q "|$1|"; }
 
 # need_only KERNEL: no suite runs anywhere else.
 need_only() { ! printf '%s\n' "${suites[@]}" | grep -qv "|$1|"; }
+
+# need_suite PATTERN: a suite runs whose ROOM/NAME matches it, as grep does.
+need_suite() { printf '%s\n' "${suites[@]%%|*}" | grep -q "$1"; }

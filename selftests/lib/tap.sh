@@ -13,7 +13,8 @@ tap_count=0
 tap_failed=0
 
 diag() { echo "# ${*//$'\n'/$'\n'# }"; }
-diag_file() { tail -n "${2:-60}" "$1" | sed 's/^/#   /'; }
+# awk ends the last line where the file does not: a result stands on a line of its own.
+diag_file() { tail -n "${2:-60}" "$1" | awk '{ print "#   " $0 }'; }
 
 ok() {
 	echo "ok $((++tap_count)) $*"
@@ -38,6 +39,7 @@ die() {
 # The guest looks at its kernel's log around each test; the host's is not ours.
 dmesg_lines() { echo 0; }
 dmesg_clean_since() { :; }
+dmesg_tests_since() { :; }
 
 # run_limited SECONDS COMMAND...: COMMAND may be a function; it gets a process group of
 # its own, and all of that dies when the time is up. 124 then.
@@ -108,6 +110,7 @@ run_gtest() {
 	awk -v program="$name" -v status="$rc" -v filter="${SRN_FILTER-}" \
 		-f "$SRN_TREE/selftests/lib/gtest2tap.awk" "$log" | renumber
 	if ! dmesg_clean_since "$lines"; then
+		diag "reported during: $(dmesg_tests_since "$lines" | tr '\n' ' ')"
 		not_ok "$name: kernel log"
 		rc=97
 	fi

@@ -22,7 +22,7 @@ start_uml() {
 
 	setsid "$image" "mem=${memory}M" "umid=vm$me" "uml_dir=$sockets" \
 		rootfstype=hostfs rootflags=/ ro "init=$here/../uml/init" \
-		con=null con0=fd:0,fd:1 quiet loglevel=5 panic=-1 oops=panic \
+		con=null con0=fd:0,fd:1 quiet log_buf_len=16M loglevel=5 panic=-1 oops=panic kasan_multi_shot \
 		"srn.out=$out" "srn.me=$me" </dev/null >"$out/console.$me" 2>"$out/uml.$me" &
 	pids[me]=$!
 }

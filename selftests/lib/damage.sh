@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# RC repairs what is lost, so programs pass that compare every byte while packets are lost. The
+# counters tell: those that ../share/counters does not name may not move in a test that loses
+# nothing on purpose.
+: "${SRN_TREE:?}" "${WORK:?}"
+
+# of_kind KIND...: the counters of these kinds, with a blank around each.
+of_kind() {
+	awk -v wanted=" $* " '/^[^#]/ {
+		for (i = 2; i <= NF; i++)
+			if (index(wanted, " " $i " ")) {
+				printf " %s ", $1
+				next
+			}
+	}' "$SRN_TREE/selftests/share/counters"
+}
+harmless=" lifespan $(of_kind traffic speed)" order=$(of_kind order)
+
+# damage_now: 'DEVICE COUNTER VALUE' of each counter of damage. A device of another driver has
+# none that is known. harmless_now: the others, which may say why.
+damage_now() { counters_now is_damage; }
+harmless_now() { counters_now is_harmless; }
+is_harmless() { [[ $harmless = *" $1 "* ]]; }
+is_damage() { ! is_harmless "$1"; }
+
+# counters_now WHICH
+counters_now() {
+	local dir device file value
+
+	for dir in /sys/class/infiniband/*/ports/1/hw_counters; do
+		[ -e "$dir/sent_trains" ] || continue
+		device=${dir#/sys/class/infiniband/}
+		for file in "$dir"/*; do
+			"$1" "${file##*/}" || continue
+			{ read -r value <"$file"; } 2>/dev/null && echo "${device%%/*} ${file##*/} $value"
+		done
+	done
+}
+
+# damage_between BEFORE AFTER: what grew. A device that was not there before began with zeros.
+damage_between() {
+	awk 'FILENAME == ARGV[1] { before[$1, $2] = $3; next }
+		$3 > before[$1, $2] + 0 { print $1 " counted " $2 " +" $3 - before[$1, $2] }' "$@"
+}
+
+# rnr_naks: how many all devices have sent. What a peer sends behind a message that has to wait is out
+# of sequence.
+rnr_naks() {
+	cat /sys/class/infiniband/*/ports/1/hw_counters/send_rnr_err 2>/dev/null |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# note_damage FILE: what no_damage_since FILE compares with.
+note_damage() {
+	damage_now >"$1"
+	harmless_now >"$1.harmless"
+	rnr_naks >"$1.naks"
+}
+
+# excused CPUS: of lines of damage_between, those that tell of packets out of their order, where that
+# may be: with more than one CPU, or "many".
+excused() {
+	local damage name
+
+	[ "$1" != 1 ] || return 0
+	while read -r damage; do
+		name=${damage#* counted }
+		[[ $order != *" ${name% *} "* ]] || echo "$damage"
+	done
+}
+
+# undamaged COMMAND...: it succeeds, and no device that is there afterwards counted damage.
+undamaged() {
+	note_damage "$WORK/damage.before"
+	"$@" || return
+	no_damage_since "$WORK/damage.before"
+}
+
+# no_damage_since FILE: of note_damage. The core answers from a cache for some milliseconds.
+no_damage_since() {
+	local cpus
+
+	sleep 0.05
+	damage_now >"$WORK/damage.after"
+	[ -s "$WORK/damage.after" ] || [ ! -d /sys/module/srn ] || {
+		echo "no device of srn to look at"
+		return 1
+	}
+	damage_between "$1" "$WORK/damage.after" >"$WORK/damage.grown"
+	[ -s "$WORK/damage.grown" ] || return 0
+	echo "nothing was to be lost, and"
+	cat "$WORK/damage.grown"
+	harmless_now | damage_between "$1.harmless" - | sed 's/ counted / also counted /'
+	cpus=$(nproc)
+	[ "$(rnr_naks)" = "$(cat "$1.naks")" ] || cpus=many
+	[ "$(excused "$cpus" <"$WORK/damage.grown")" = "$(cat "$WORK/damage.grown")" ]
+}

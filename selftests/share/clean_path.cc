@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "clean_path.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+#include <thread>
+
+namespace share {
+namespace {
+
+std::string NameOf(const testing::TestInfo& test) {
+  return std::string(test.test_suite_name()) + "." + test.name();
+}
+
+bool Allowed(const std::vector<Allowance>& allowances, const std::string& test,
+             const std::string& counter) {
+  return std::ranges::any_of(allowances, [&](const Allowance& allowance) {
+    if (!Matches(allowance.tests, test)) return false;
+    std::istringstream words(allowance.counters);
+    for (std::string word; words >> word;)
+      if (Matches(word, counter)) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
+bool Matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+CounterValues Damage(const CounterValues& before, const CounterValues& after,
+                     const std::vector<Allowance>& allowances, const std::string& test) {
+  CounterValues damage;
+  for (const auto& [name, value] : after) {
+    const auto found = before.find(name);
+    const uint64_t old = found == before.end() ? 0 : found->second;
+    if (value == old || TrafficCounters().contains(name)) continue;
+    if (!Allowed(allowances, test, name)) damage[name] = value - old;
+  }
+  return damage;
+}
+
+bool Excused(const std::string& counter, unsigned cpus) {
+  return cpus > 1 && (SpeedCounters().contains(counter) || OrderCounters().contains(counter));
+}
+
+// A device without counters would pass every look at them.
+void CleanPath::OnTestProgramStart(const testing::UnitTest&) {
+  const std::set<std::string>* const kinds[] = {&TrafficCounters(), &SpeedCounters(),
+                                                &OrderCounters()};
+  for (const std::set<std::string>* kind : kinds) EXPECT_FALSE(kind->empty()) << SRN_COUNTER_KINDS;
+  for (const std::string& device : devices_) {
+    const CounterValues values = ReadCounters(device);
+    for (const std::set<std::string>* kind : kinds)
+      for (const std::string& name : *kind)
+        EXPECT_TRUE(values.contains(name)) << device << " has no counter " << name;
+    EXPECT_GT(values.size(), TrafficCounters().size()) << device << " counts no damage";
+  }
+}
+
+void CleanPath::OnTestStart(const testing::TestInfo&) {
+  before_.clear();
+  for (const std::string& device : devices_) before_.push_back(ReadCounters(device));
+}
+
+void CleanPath::OnTestEnd(const testing::TestInfo& test) {
+  if (test.result()->Skipped()) return;
+  std::this_thread::sleep_for(kCacheLife);
+  for (size_t i = 0; i < devices_.size(); ++i) Judge(test, i);
+}
+
+// What is excused is said.
+void CleanPath::Judge(const testing::TestInfo& test, size_t device) {
+  const CounterValues now = ReadCounters(devices_[device]);
+  for (const auto& [name, grown] : Damage(before_[device], now, allowances_, NameOf(test))) {
+    const std::string damage = devices_[device] + " counted " + name + " +" +
+                               std::to_string(grown) + " in a test that means no damage";
+    if (Excused(name, std::thread::hardware_concurrency()))
+      std::printf("# %s\n", damage.c_str());
+    else
+      ADD_FAILURE() << damage;
+  }
+}
+
+}  // namespace share

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The hw_counters of an RDMA device, as sysfs shows them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace share {
+
+using CounterValues = std::map<std::string, uint64_t>;
+
+// The core answers from its cache for 10 ms, in ticks, which may be as long.
+inline constexpr std::chrono::milliseconds kCacheLife{25};
+
+// All counters of the device's first port; empty where it has none.
+CounterValues ReadCounters(const std::string& device);
+
+// The counters of srn that grow with what is sent and received: selftests/share/counters.
+const std::set<std::string>& TrafficCounters();
+// Those that a slow machine may move, and those that move where packets overtake each other.
+const std::set<std::string>& SpeedCounters();
+const std::set<std::string>& OrderCounters();
+
+}  // namespace share
