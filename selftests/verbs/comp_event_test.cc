@@ -126,6 +126,30 @@ TEST_P(CompEvent, FailedCompletionIsSolicited) {
   EXPECT_EQ(Await(cq_).status, IBV_WC_WR_FLUSH_ERR);
 }
 
+TEST_P(CompEvent, SolicitedDatagramNotifies) {
+  constexpr uint32_t kQkey = 0x1234;
+  Qp qp = Must(Qp::Create(b_.pd, cq_, cq_, {.type = IBV_QPT_UD}));
+  End from = End::Create(a_, {.type = IBV_QPT_UD});
+  Must(BringUpUd(qp, b_.port, kQkey));
+  Must(BringUpUd(from.qp, a_.port, kQkey));
+  Ah ah = Must(Ah::Create(a_.pd, AhAttr(a_.port, b_.port.gid)));
+  for (uint64_t id = 1; id <= 2; id++) Must(qp.Post(RecvWr(id, {b_.mr.Slice(0, 1024)})));
+  Must(cq_.Arm(/*solicited_only=*/true));
+  Must(from.qp.Post(SendWr::Send(3, a_.mr.Slice(0, 32)).To(ah.get(), qp.num(), kQkey)));
+  ExpectNoEvent();
+  Must(from.qp.Post(SendWr::Send(4, a_.mr.Slice(0, 32)).Solicited().To(ah.get(), qp.num(), kQkey)));
+  ExpectEvent();
+  for (uint64_t id = 1; id <= 2; id++) EXPECT_EQ(Await(cq_).wr_id, id);
+}
+
+TEST_P(CompEvent, FailedSendIsSolicited) {
+  Must(qp_.ModifyState(IBV_QPS_ERR));
+  Must(cq_.Arm(/*solicited_only=*/true));
+  Must(qp_.Post(SendWr::Send(3, b_.mr.Slice(0, 32))));
+  ExpectEvent();
+  EXPECT_EQ(Await(cq_).status, IBV_WC_WR_FLUSH_ERR);
+}
+
 TEST_P(CompEvent, ArmingForAllIsNotWeakenedBySolicitedOnly) {
   Must(cq_.Arm(/*solicited_only=*/false));
   Must(cq_.Arm(/*solicited_only=*/true));

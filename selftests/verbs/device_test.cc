@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the device says about itself, and whether it is true.
+#include <net/if.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -43,6 +45,41 @@ TEST_F(Device, BothQueriesAgree) {
   const ibv_device_attr_ex extended = Must(a_.ctx.QueryDeviceEx());
   EXPECT_EQ(std::memcmp(&plain, &extended.orig_attr, sizeof(plain)), 0);
   EXPECT_EQ(extended.phys_port_cnt_ex, plain.phys_port_cnt);
+}
+
+// Programs divide timestamps by the frequency of their clock, in kHz: they are nanoseconds.
+TEST_F(Device, ClockOfTimestampsTicksInNanoseconds) {
+  if (Foreign()) GTEST_SKIP() << "has a clock of its own";
+  const ibv_device_attr_ex attr = Must(a_.ctx.QueryDeviceEx());
+  EXPECT_EQ(attr.hca_core_clock, 1'000'000u);
+  EXPECT_EQ(attr.completion_timestamp_mask, UINT64_MAX);
+}
+
+// Middleware sizes its requests by the smallest of these.
+TEST_F(Device, ElementsAndReadsAreAsManyEverywhere) {
+  if (Foreign()) GTEST_SKIP() << "has limits of its own";
+  const ibv_device_attr attr = Must(a_.ctx.QueryDevice());
+  EXPECT_EQ(attr.max_sge_rd, attr.max_sge);
+  EXPECT_EQ(attr.max_srq_sge, attr.max_sge);
+  EXPECT_EQ(attr.max_qp_init_rd_atom, attr.max_qp_rd_atom);
+  EXPECT_EQ(attr.max_res_rd_atom, attr.max_qp_rd_atom * attr.max_qp);
+  EXPECT_GT(attr.local_ca_ack_delay, 0);
+}
+
+// The EUI-64 of its MAC: the same when the link is made anew.
+TEST_F(Device, GuidIsThatOfTheNetdev) {
+  std::ifstream ndev(std::string(a_.ctx->device->ibdev_path) + "/ports/1/gid_attrs/ndevs/" +
+                     std::to_string(a_.port.gid_index));
+  std::string name, mac;
+  ASSERT_TRUE(std::getline(ndev, name));
+  std::ifstream address("/sys/class/net/" + name + "/address");
+  ASSERT_TRUE(std::getline(address, mac));
+  unsigned m[6];
+  ASSERT_EQ(std::sscanf(mac.c_str(), "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]),
+            6);
+  uint64_t guid = m[0] ^ 2;
+  for (const unsigned byte : {m[1], m[2], 0xffu, 0xfeu, m[3], m[4], m[5]}) guid = guid << 8 | byte;
+  EXPECT_EQ(be64toh(Must(a_.ctx.QueryDevice()).node_guid), guid);
 }
 
 // The kernel's text and the numbers that the provider prints.
@@ -93,6 +130,8 @@ TEST_F(Device, EveryGidIsRoceV2AndBelongsToANetdev) {
   for (ssize_t i = 0; i < count; i++) {
     EXPECT_EQ(table[i].gid_type, unsigned{IBV_GID_TYPE_ROCE_V2});
     EXPECT_EQ(table[i].port_num, 1u);
+    char name[IF_NAMESIZE];
+    EXPECT_NE(if_indextoname(table[i].ndev_ifindex, name), nullptr) << table[i].ndev_ifindex;
     ibv_gid gid;
     ASSERT_EQ(ibv_query_gid(a_.ctx.get(), 1, table[i].gid_index, &gid), 0);
     EXPECT_EQ(std::memcmp(&gid, &table[i].gid, sizeof(gid)), 0);

@@ -11,7 +11,7 @@ namespace {
 
 double TimeScale() {
   const char* text = std::getenv("SRN_TIME_SCALE");
-  return text ? std::max(1.0, std::atof(text)) : 1.0;
+  return text ? std::max(0.1, std::atof(text)) : 1.0;
 }
 
 testing::ScopedTrace TraceOf(std::source_location where, const char* what) {
@@ -32,6 +32,11 @@ std::string DeviceA() {
 std::string DeviceB() {
   const char* name = std::getenv("SRN_DEV2");
   return name ? name : DeviceA();
+}
+
+bool Foreign() {
+  const char* text = std::getenv("SRN_FOREIGN");
+  return text && *text == '1';
 }
 
 Host Host::Open(const std::string& device, Ip ip, size_t buffer_size) {

@@ -5,6 +5,7 @@
 // Environment:
 //   SRN_DEV         device of host A (default srn0)
 //   SRN_DEV2        device of host B (default the same: it talks to itself)
+//   SRN_FOREIGN     1: the devices are not srn's; they may lack what srn promises (default 0)
 //   SRN_TIME_SCALE  factor on every timeout, for slow kernels (default 1)
 #pragma once
 
@@ -38,6 +39,19 @@ Timeout Silence();
 
 std::string DeviceA();
 std::string DeviceB();
+// The devices are of another driver: what they do not offer is skipped, and nobody knows what
+// their counters mean.
+bool Foreign();
+
+// The device does not offer what this test is about. No srn may say so.
+#define SRN_SKIP_FOREIGN()                                \
+  switch (0)                                              \
+  case 0:                                                 \
+  default:                                                \
+    if (!verbs_test::Foreign())                           \
+      FAIL() << "srn promises what this test asks for: "; \
+    else                                                  \
+      GTEST_SKIP()
 
 // A device with a registered buffer.
 struct Host {

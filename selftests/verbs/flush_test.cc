@@ -64,7 +64,7 @@ TEST_P(Flush, RequestsPostedDuringTheChangeComeBack) {
   for (int round = 0; round < 40; round++) {
     Pair p = Connected({.max_send_wr = kPosts});
     std::atomic<uint64_t> posted = 0;
-    std::thread poster([&] {
+    std::jthread poster([&] {
       for (uint64_t id = 0; id < kPosts; id++, posted++)
         EXPECT_TRUE(p.a.qp.Post(SendWr::Write(id, a_.mr.Slice(0, 8), b_.mr.At(0))).ok());
     });

@@ -11,11 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <functional>
 #include <thread>
+
+#include <share/seed.h>
 
 #include "env.h"
 
@@ -182,8 +183,8 @@ class HostileRing : public WireTest {
  protected:
   void SetUp() override {
     WireTest::SetUp();
-    if (DoorbellFds().empty() && !DeviceA().starts_with("srn"))
-      GTEST_SKIP() << DeviceA() << " has no doorbell descriptor: not srn";
+    if (DoorbellFds().empty())
+      SRN_SKIP_FOREIGN() << DeviceA() << " has no doorbell descriptor: not srn";
     pair_ = Connected();
   }
   // Traffic of this process, the other one.
@@ -246,8 +247,9 @@ TEST_P(HostileRing, ForgedWqesOfTheVandalReallyRun) {
 TEST_P(HostileRing, GarbageInEveryMappedWordHarmsNobodyElse) {
   RunInChild(
       [] {
-        for (uint32_t seed = 1; seed <= 8; seed++) {
-          Hostile hostile(seed);
+        const uint64_t first = share::SeedOfTest();
+        for (uint32_t i = 0; i < 8; i++) {
+          Hostile hostile(static_cast<uint32_t>(first + i));
           for (int generation = 0; generation < 15; generation++) {
             Target target = hostile.NewTarget();
             for (int round = 0; round < 6; round++) {
@@ -271,17 +273,16 @@ TEST_P(HostileRing, WordsThatChangeWhileTheKernelReadsThemHarmNobodyElse) {
         Hostile hostile(99);
         for (int generation = 0; generation < 6; generation++) {
           Target target = hostile.NewTarget();
-          std::atomic<bool> stop = false;
-          std::thread scribbler([&] {
+          std::jthread scribbler([&](const std::stop_token& stop) {
             Vandal other(generation, {.remotes = {{0, 0}}, .sges = {{0, 64, 0}}, .qpns = {1}});
-            while (!stop)
+            while (!stop.stop_requested())
               for (const Mapping& queue : target.queues) other.Sprinkle(queue, 200);
           });
           for (int round = 0; round < 40; round++) {
             for (const Mapping& queue : target.queues) hostile.vandal().ForgeWqes(queue);
             hostile.Ring();
           }
-          stop = true;
+          scribbler.request_stop();
           scribbler.join();
           hostile.ExpectOthersUnharmed();
           target.Abandon();
@@ -309,9 +310,10 @@ TEST_P(HostileRing, UnmappedQueuesHarmNobodyElse) {
 }
 
 TEST_P(HostileRing, VandalKilledInTheMiddleIsCleanedUp) {
-  for (uint32_t seed = 200; seed < 205; seed++) {
-    pid_t pid = Spawn([seed] {
-      Hostile hostile(seed);
+  const uint64_t first = share::SeedOfTest();
+  for (uint32_t i = 0; i < 5; i++) {
+    pid_t pid = Spawn([first, i] {
+      Hostile hostile(static_cast<uint32_t>(first + i));
       Target target = hostile.NewTarget();
       for (;;) hostile.Vandalise(target);
     });
@@ -327,7 +329,7 @@ TEST_P(HostileRing, VandalKilledInTheMiddleIsCleanedUp) {
 }
 
 TEST_P(HostileRing, DoorbellTakesAnyArgument) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(share::SeedOfTest());
   for (int fd : DoorbellFds()) {
     for (int i = 0; i < 2000; i++) EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, random()), 0);
     EXPECT_EQ(ioctl(fd, SRN_IOC_DOORBELL, ~uint64_t{0}), 0);
@@ -351,7 +353,7 @@ TEST_P(HostileRing, DoorbellKnowsNothingElse) {
 
 TEST_P(HostileRing, OnlyOwnQueuesCanBeMapped) {
   const int fd = a_.ctx->cmd_fd;
-  std::mt19937_64 random(8);
+  std::mt19937_64 random(share::SeedOfTest());
   auto map = [&](size_t size, off_t offset) {
     return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
   };

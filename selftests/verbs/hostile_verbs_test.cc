@@ -5,6 +5,8 @@
 // Environment:
 //   SRN_HOSTILE_SECONDS  of each load (default 1)
 //   SRN_HOSTILE_QPS      in error at a time (default 100)
+//   SRN_HOSTILE_LATE_US  the longest stretch without scheduling that is forgiven (default: any;
+//                        a machine that shares its processors makes long ones itself)
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -61,7 +63,7 @@ class HostileVerbs : public WireTest {
  protected:
   void SetUp() override {
     WireTest::SetUp();
-    if (DoorbellFds().empty()) GTEST_SKIP() << DeviceA() << " has no doorbell descriptor";
+    if (DoorbellFds().empty()) SRN_SKIP_FOREIGN() << DeviceA() << " has no doorbell descriptor";
     pair_ = Connected();
   }
   void Exchange() {
@@ -78,12 +80,14 @@ class HostileVerbs : public WireTest {
       if (HasFailure()) return;
     }
     const double share = victim.Speed() / alone;
+    const microseconds late = lateness.Stop();
     std::printf(
         "# %s: %d exchanges, a neighbour has %.0f %% of a CPU, longest stretch without"
         " scheduling %ld us\n",
-        load, exchanges, 100 * share, static_cast<long>(lateness.Stop().count()));
+        load, exchanges, 100 * share, static_cast<long>(late.count()));
     EXPECT_GT(exchanges, 0);
     EXPECT_GT(share, 0.02);
+    if (const int forgiven = FromEnv("SRN_HOSTILE_LATE_US", 0)) EXPECT_LT(late.count(), forgiven);
   }
   // A CQ with as many completions in it as make a program look like one that streams.
   Cq CqOfAStreamer() {
@@ -318,7 +322,7 @@ TEST_P(HostileVerbs, FlushWithoutDoorbellsEnds) {
     std::printf("# %d WQEs were flushed without a doorbell\n", flushed);
     EXPECT_GE(flushed, depth);
     // Both queues, whichever of them moved, and the round in which the program was told to ring.
-    const int round = 64;  // SRN_RUN_BUDGET
+    const int round = 64;  // SRN_ROUND_BUDGET
     EXPECT_LE(flushed, 2 * depth + round);
     RingAll();
     EXPECT_TRUE(cq.Poll());

@@ -58,7 +58,8 @@ std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> Table(ibv_qp_type type) {
         0, IBV_QP_CUR_STATE | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)};
   for (ibv_qp_state from : kStates) {
     table[{from, IBV_QPS_RESET}] = {};
-    // Linux does not let a QP fail that has never begun.
+    // The standard allows a move to ERR from every state. Linux's core, not the device, refuses
+    // it of a QP that has never begun.
     if (from != IBV_QPS_RESET) table[{from, IBV_QPS_ERR}] = {};
   }
   return table;
@@ -272,6 +273,10 @@ TEST_P(QpAttributes, ValuesOutsideTheirRangeAreRefused) {
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.timeout = 32; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.retry_cnt = 8; }));
   ExpectRefused(with(t, [](ibv_qp_attr& a) { a.rnr_retry = 8; }));
+  Transition migrates = t;
+  migrates.mask |= IBV_QP_PATH_MIG_STATE;
+  migrates.attr.path_mig_state = IBV_MIG_REARM;
+  ExpectRefused(migrates);
   Must(end_.qp.Modify(t.attr, t.mask));
   EXPECT_EQ(end_.qp.State(), IBV_QPS_RTS);
 }

@@ -167,6 +167,10 @@ TEST_P(SharedQueue, LastWqeReachedComesOnceWhenTheQpFails) {
     break;
   }
   ExpectNoEvent();
+  // Nor when more is flushed.
+  Must(p.b.qp.Post(SendWr::Send(3, b_.mr.Slice(0, 8))));
+  EXPECT_EQ(Await(p.b.send_cq).status, IBV_WC_WR_FLUSH_ERR);
+  ExpectNoEvent();
 }
 
 TEST_P(SharedQueue, UdQpsCanUseItToo) {

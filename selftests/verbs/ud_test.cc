@@ -251,7 +251,7 @@ TEST_P(Ud, WhatWasPostedBeforeAnErrorIsNotSentAfterIt) {
   bool was_early = false;
   for (int i = 0; i < kTries && !was_early; i++) {
     std::atomic<bool> posted = false;
-    std::thread poster([&] {
+    std::jthread poster([&] {
       EXPECT_TRUE(x.qp.Post(list, nullptr).ok());
       posted = true;
     });

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fate_channel.h"
+
+#include <cstring>
+#include <fstream>
+
+namespace verbs_test {
+namespace {
+
+constexpr uint8_t kUntouched = 0xa5;
+constexpr uint32_t kPsnMask = 0xffffff;
+constexpr uint32_t kImm = 0xfa7e0000;
+constexpr size_t kShort = 61;  // a message of kShortSends
+// Odd, so that nothing is aligned by accident; and what must not change around it.
+constexpr size_t kSource = 65;
+constexpr size_t kTarget = 131;
+constexpr size_t kGuard = 64;
+// Atomics: the word, and the results from kSource - 1 on.
+constexpr size_t kWord = 128;
+constexpr uint64_t kStart = 0x0123456789abcdef;
+
+uint64_t& Word(const Host& host, size_t offset) {
+  return *reinterpret_cast<uint64_t*>(host.buffer.data() + offset);
+}
+
+bool IsAtomic(Kind kind) { return kind == Kind::kFetchAdd || kind == Kind::kCompareSwap; }
+
+bool IsReceived(Kind kind) {
+  return kind != Kind::kWrite && kind != Kind::kRead && !IsAtomic(kind);
+}
+
+ibv_wc_opcode CompletionOf(Kind kind) {
+  switch (kind) {
+    case Kind::kWrite:
+    case Kind::kWriteImm:
+      return IBV_WC_RDMA_WRITE;
+    case Kind::kRead:
+      return IBV_WC_RDMA_READ;
+    case Kind::kFetchAdd:
+      return IBV_WC_FETCH_ADD;
+    case Kind::kCompareSwap:
+      return IBV_WC_COMP_SWAP;
+    default:
+      return IBV_WC_SEND;
+  }
+}
+
+}  // namespace
+
+const char* ToString(Kind kind) {
+  static const char* const names[] = {"SEND",
+                                      "SEND with immediate",
+                                      "SEND with invalidate",
+                                      "SENDs",
+                                      "WRITE",
+                                      "WRITE with immediate",
+                                      "READ",
+                                      "FETCH_ADD",
+                                      "COMPARE_SWAP"};
+  return names[static_cast<int>(kind)];
+}
+
+uint64_t Refused(const HwCounts& counts) {
+  return counts.Sum({"rx_icrc_encapsulated", "rcvd_too_short", "rcvd_bad_length",
+                     "rcvd_bad_version", "rcvd_bad_opcode", "rcvd_bad_pad", "rcvd_no_qp",
+                     "rcvd_bad_pkey", "rcvd_bad_qp_state"});
+}
+
+bool FateChannel::Holds() {
+  std::ifstream file("/sys/module/srn/parameters/recovery");
+  std::string mode;
+  return file >> mode && mode == "hold";
+}
+
+void FateChannel::SetUp() {
+  WireTest::SetUp();
+  a_end_ = End::Create(a_);
+  b_end_ = End::Create(b_);
+  a_counters_ = Must(HwCounters::Open(a_.ctx));
+  b_counters_ = Must(HwCounters::Open(b_.ctx));
+}
+
+void FateChannel::TearDown() { Must(SetFates({})); }
+
+void FateChannel::Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire) {
+  WireOptions options = wire;
+  options.mtu = MtuOf(shape.mtu);
+  options.timeout = timeout;
+  options.psn_a = kPsnA;
+  options.psn_b = kPsnB;
+
+  shape_ = shape;
+  Must(a_end_.qp.ModifyState(IBV_QPS_RESET));
+  Must(b_end_.qp.ModifyState(IBV_QPS_RESET));
+  Must(SetFates({}));
+  Must(Connect(a_end_.qp, a_.port, b_end_.qp, b_.port, options));
+}
+
+void FateChannel::BindWindow() {
+  window_ = Must(Mw::Create(b_.pd, IBV_MW_TYPE_2));
+  window_key_ = ibv_inc_rkey(window_->rkey);
+  const ibv_mw_bind_info info = {b_.mr.get(), b_.buffer.addr(), 4096, IBV_ACCESS_REMOTE_WRITE};
+  Must(b_end_.qp.Post(SendWr::BindMw(71, window_.get(), window_key_, info)));
+  ExpectWc(Await(b_end_.send_cq),
+           {.wr_id = 71, .opcode = IBV_WC_BIND_MW, .qp_num = b_end_.qp.num()});
+}
+
+void FateChannel::Prepare(Kind kind) {
+  const Host& from = kind == Kind::kRead ? b_ : a_;
+  const Host& to = kind == Kind::kRead ? a_ : b_;
+
+  FillPattern(from.bytes(kSource, size()), size());
+  Fill(to.bytes(0, kTarget + size() + kGuard), kUntouched);
+  if (IsAtomic(kind)) Word(b_, kWord) = kStart;
+  if (kind == Kind::kSendInv) BindWindow();
+}
+
+void FateChannel::PostReceives(Kind kind) {
+  if (kind == Kind::kShortSends) {
+    for (uint64_t i = 0; i < static_cast<uint64_t>(shape_.packets); i++)
+      Must(b_end_.qp.Post(RecvWr(i, {b_.mr.Slice(kTarget + i * kShort, kShort)})));
+  } else if (kind == Kind::kWriteImm) {
+    Must(b_end_.qp.Post(RecvWr(0, {})));
+  } else if (IsReceived(kind)) {
+    Must(b_end_.qp.Post(RecvWr(0, {b_.mr.Slice(kTarget, size())})));
+  }
+}
+
+SendWr FateChannel::Atomic(Kind kind, uint64_t i) const {
+  const ibv_sge result = a_.mr.Slice(kSource - 1 + 8 * i, 8);
+
+  if (kind == Kind::kFetchAdd) return SendWr::FetchAdd(i, result, b_.mr.At(kWord), 1);
+  return SendWr::CompareSwap(i, result, b_.mr.At(kWord), kStart + i, kStart + i + 1);
+}
+
+std::vector<SendWr> FateChannel::Requests(Kind kind) const {
+  const ibv_sge source = a_.mr.Slice(kSource, size());
+  std::vector<SendWr> list;
+
+  switch (kind) {
+    case Kind::kSend:
+      return {SendWr::Send(0, source)};
+    case Kind::kSendImm:
+      return {SendWr::Send(0, source).Imm(kImm)};
+    case Kind::kSendInv:
+      return {SendWr::Send(0, source).Invalidate(window_key_)};
+    case Kind::kWrite:
+      return {SendWr::Write(0, source, b_.mr.At(kTarget))};
+    case Kind::kWriteImm:
+      return {SendWr::Write(0, source, b_.mr.At(kTarget)).Imm(kImm)};
+    case Kind::kRead:
+      return {SendWr::Read(0, a_.mr.Slice(kTarget, size()), b_.mr.At(kSource))};
+    default:
+      for (uint64_t i = 0; i < static_cast<uint64_t>(shape_.packets); i++)
+        list.push_back(kind == Kind::kShortSends
+                           ? SendWr::Send(i, a_.mr.Slice(kSource + i * kShort, kShort))
+                           : Atomic(kind, i));
+      return list;
+  }
+}
+
+void FateChannel::Post(Kind kind) {
+  std::vector<SendWr> list = Requests(kind);
+  Must(a_end_.qp.Post(list, nullptr));
+}
+
+void FateChannel::ExpectRequestsDone(Kind kind) {
+  const bool many = kind == Kind::kShortSends || IsAtomic(kind);
+  Wc want = {.wr_id = 0, .opcode = CompletionOf(kind), .qp_num = a_end_.qp.num()};
+
+  if (kind == Kind::kRead) want.byte_len = size();
+  if (IsAtomic(kind)) want.byte_len = 8;
+  for (int i = 0; i < (many ? shape_.packets : 1); i++, want.wr_id++)
+    ASSERT_NO_FATAL_FAILURE(ExpectWc(Await(a_end_.send_cq), want));
+}
+
+void FateChannel::ExpectReceived(Kind kind) {
+  Wc want = {.wr_id = 0,
+             .opcode = kind == Kind::kWriteImm ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+             .qp_num = b_end_.qp.num(),
+             .byte_len = kind == Kind::kShortSends ? kShort : size()};
+
+  if (kind == Kind::kSendImm || kind == Kind::kWriteImm) {
+    want.flags = IBV_WC_WITH_IMM;
+    want.imm = kImm;
+  }
+  if (kind == Kind::kSendInv) {
+    want.flags = IBV_WC_WITH_INV;
+    want.invalidated = window_key_;
+  }
+  for (int i = 0; i < (kind == Kind::kShortSends ? shape_.packets : 1); i++, want.wr_id++)
+    ASSERT_NO_FATAL_FAILURE(ExpectWc(Await(b_end_.recv_cq), want));
+}
+
+void FateChannel::ExpectBytes(Kind kind) {
+  const Host& to = kind == Kind::kRead ? a_ : b_;
+  const size_t whole = kind == Kind::kShortSends ? shape_.packets * kShort : size();
+
+  if (kind == Kind::kShortSends)
+    EXPECT_EQ(std::memcmp(b_.buffer.data() + kTarget, a_.buffer.data() + kSource, whole), 0);
+  else
+    ExpectPattern(to.bytes(kTarget, whole), size());
+  ExpectAll(to.bytes(0, kTarget), kUntouched);
+  ExpectAll(to.bytes(kTarget + whole, kGuard), kUntouched);
+}
+
+// Each was done once, in order.
+void FateChannel::ExpectAtomics() {
+  for (uint64_t i = 0; i < static_cast<uint64_t>(shape_.packets); i++)
+    EXPECT_EQ(Word(a_, kSource - 1 + 8 * i), kStart + i) << "result " << i;
+  EXPECT_EQ(Word(b_, kWord), kStart + shape_.packets);
+}
+
+void FateChannel::ExpectDone(Kind kind) {
+  ExpectRequestsDone(kind);
+  if (HasFatalFailure()) return;
+  if (IsReceived(kind)) ExpectReceived(kind);
+  if (IsAtomic(kind))
+    ExpectAtomics();
+  else
+    ExpectBytes(kind);
+}
+
+Fate FateChannel::RequestAt(int position, const std::string& action) const {
+  return {.action = action,
+          .kind = "request",
+          .qpn = b_end_.qp.num(),
+          .psn = (kPsnA + position) & kPsnMask};
+}
+
+Fate FateChannel::ResponseAt(int position, const std::string& action) const {
+  return {.action = action,
+          .kind = "response",
+          .qpn = a_end_.qp.num(),
+          .psn = (kPsnA + position) & kPsnMask};
+}
+
+void FateChannel::ExpectHealthy() const {
+  EXPECT_FALSE(a_end_.send_cq.Poll());
+  EXPECT_FALSE(a_end_.recv_cq.Poll());
+  EXPECT_FALSE(b_end_.send_cq.Poll());
+  EXPECT_FALSE(b_end_.recv_cq.Poll());
+  EXPECT_EQ(a_end_.qp.State(), IBV_QPS_RTS);
+  EXPECT_EQ(b_end_.qp.State(), IBV_QPS_RTS);
+}
+
+}  // namespace verbs_test

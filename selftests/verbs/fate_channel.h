@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Messages of each kind over a connection that starts anew for each of them, so that the PSN of
+// every packet is known, and what must be true of them whatever became of their packets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env.h"
+#include "fates.h"
+#include "hw_counters.h"
+
+namespace verbs_test {
+
+enum class Kind {
+  kSend,
+  kSendImm,
+  kSendInv,
+  kShortSends,  // as many messages of one packet as the others have packets
+  kWrite,
+  kWriteImm,
+  kRead,
+  kFetchAdd,  // as many as the others have packets
+  kCompareSwap,
+};
+
+const char* ToString(Kind kind);
+
+// How many packets of which path MTU, of 256 bytes or more.
+struct Shape {
+  int packets = 5;
+  int mtu = 1024;
+};
+
+// Packets that were refused before a QP saw them.
+uint64_t Refused(const HwCounts& counts);
+
+class FateChannel : public WireTest {
+ protected:
+  static constexpr uint32_t kPsnA = 0xfffffd;  // it wraps in each message
+  static constexpr uint32_t kPsnB = 0x001234;
+  // As long as nobody has to wait for it, and as short as waiting a thousand times takes.
+  static constexpr uint8_t kLongTimeout = 17;   // 537 ms
+  static constexpr uint8_t kShortTimeout = 11;  // 8.4 ms
+
+  FateChannel() : WireTest(128 << 10) {}
+  void SetUp() override;
+  void TearDown() override;
+
+  // Both QPs from RESET to RTS, and no fate for anybody.
+  void Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
+  // Both buffers, and what the peer has to have: a window, receive requests.
+  void Prepare(Kind kind);
+  void PostReceives(Kind kind);
+  void Post(Kind kind);
+  // All completions, each once and as they should be, and each byte.
+  void ExpectDone(Kind kind);
+  // The n-th packet of the messages as sent by A, to B.
+  Fate RequestAt(int position, const std::string& action) const;
+  // The n-th packet of their answers, where each has a PSN of its own.
+  Fate ResponseAt(int position, const std::string& action) const;
+  // Nothing else came, and both QPs are in order.
+  void ExpectHealthy() const;
+
+  // Whether new connections hold what comes early (the module's parameter "recovery").
+  static bool Holds();
+
+  size_t size() const { return static_cast<size_t>(shape_.packets) * shape_.mtu - 3; }
+
+  End a_end_, b_end_;
+  HwCounters a_counters_, b_counters_;
+  Shape shape_;
+
+ private:
+  void BindWindow();
+  std::vector<SendWr> Requests(Kind kind) const;
+  SendWr Atomic(Kind kind, uint64_t i) const;
+  void ExpectRequestsDone(Kind kind);
+  void ExpectReceived(Kind kind);
+  void ExpectBytes(Kind kind);
+  void ExpectAtomics();
+
+  Mw window_;
+  uint32_t window_key_ = 0;
+};
+
+}  // namespace verbs_test

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// RC: messages of all kinds, in any order, over a channel in which any packet of either way may be
+// lost, doubled, late or damaged. SRN_SEED repeats a run; SRN_FATE_MESSAGES makes it longer.
+#include <cstdlib>
+#include <random>
+
+#include <share/seed.h>
+
+#include "fate_channel.h"
+
+namespace verbs_test {
+namespace {
+
+constexpr int kMessages = 150;
+constexpr Kind kKinds[] = {Kind::kSend,  Kind::kSendImm,  Kind::kSendInv,
+                           Kind::kWrite, Kind::kWriteImm, Kind::kShortSends,
+                           Kind::kRead,  Kind::kFetchAdd, Kind::kCompareSwap};
+
+int Messages() {
+  const char* text = std::getenv("SRN_FATE_MESSAGES");
+  return text ? std::atoi(text) : kMessages;
+}
+
+class FateRandom : public FateChannel {
+ protected:
+  uint32_t Below(uint32_t end) { return static_cast<uint32_t>(random_() % end); }
+  std::vector<Fate> Rules();
+  void Run();
+
+  uint32_t seed_ = static_cast<uint32_t>(share::Seed());
+  std::mt19937 random_{seed_};
+};
+
+// Each action for each way, each rare: in the middle one packet in fifty meets some fate.
+std::vector<Fate> FateRandom::Rules() {
+  const std::string late = "hold=" + std::to_string(1 + Below(8));
+  const std::string damage = "corrupt=" + std::to_string(-static_cast<int>(1 + Below(16)));
+  std::vector<Fate> fates;
+
+  for (const Qp* to : {&a_end_.qp, &b_end_.qp})
+    for (const std::string& action : {std::string("drop"), std::string("dup"), late, damage})
+      fates.push_back({.action = action,
+                       .qpn = to->num(),
+                       .times = 0,
+                       .permille = Below(20),
+                       .seed = static_cast<uint32_t>(random_())});
+  return fates;
+}
+
+// Two messages of each kind in a row without a new connection between them.
+void FateRandom::Run() {
+  const Kind kind = kKinds[Below(std::size(kKinds))];
+  const Shape shape = {static_cast<int>(1 + Below(60)), 256 << Below(2)};
+
+  SCOPED_TRACE(testing::Message() << ToString(kind) << " of " << shape.packets << " packets of "
+                                  << shape.mtu);
+  Renew(shape, kShortTimeout);
+  Must(SetFates(Rules()));
+  for (int i = 0; i < 2; i++) {
+    Prepare(kind);
+    PostReceives(kind);
+    Post(kind);
+    ExpectDone(kind);
+    if (HasFailure()) return;
+  }
+  ExpectHealthy();
+}
+
+TEST_P(FateRandom, MessagesArriveOnceAndWhole) {
+  RecordProperty("seed", std::to_string(seed_));
+  std::printf("SRN_SEED=%u\n", seed_);
+  SCOPED_TRACE(testing::Message() << "SRN_SEED=" << seed_);
+  uint64_t met = 0;
+
+  for (int i = 0; i < Messages() && !HasFailure(); i++) {
+    Run();
+    for (const FateCount& count : Must(CountFates())) met += count.met;
+  }
+  // Rules that act on nothing would prove nothing.
+  EXPECT_GE(met, static_cast<uint64_t>(Messages() / 4));
+}
+
+SRN_OVER_BOTH_IP(FateRandom);
+
+}  // namespace
+}  // namespace verbs_test

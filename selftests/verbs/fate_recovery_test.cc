@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// RC, where receivers hold what comes early: what is lost is sent again and nothing else is, and
+// nobody waits for the local ACK timeout, which is seconds here.
+#include <random>
+
+#include <share/seed.h>
+
+#include "fate_channel.h"
+
+namespace verbs_test {
+namespace {
+
+constexpr uint8_t kSeconds = 20;  // 4.3 s
+constexpr Shape kLong{64, 1024};
+
+class FateRecovery : public FateChannel {
+ protected:
+  void SetUp() override {
+    FateChannel::SetUp();
+    if (!Holds()) GTEST_SKIP() << "the module's recovery is not \"hold\"";
+  }
+  // One message of a new connection under these rules, each of which acts once.
+  void Run(Kind kind, const std::vector<int>& lost, bool answers);
+  void ExpectRepaired(Kind kind, uint64_t lost, const HwCounts& before) const;
+};
+
+void FateRecovery::Run(Kind kind, const std::vector<int>& lost, bool answers) {
+  SCOPED_TRACE(testing::Message() << ToString(kind) << (answers ? ", answer " : ", request ")
+                                  << lost.front() << " and so on, " << lost.size() << " of them");
+  Renew(kLong, kSeconds);
+  Prepare(kind);
+  PostReceives(kind);
+  std::vector<Fate> fates;
+  for (int position : lost)
+    fates.push_back(answers ? ResponseAt(position, "drop") : RequestAt(position, "drop"));
+  Must(SetFates(fates));
+  const HwCounts before = a_counters_.Read();
+  Post(kind);
+  ExpectDone(kind);
+  ExpectRepaired(kind, lost.size(), before);
+  for (const FateCount& count : Must(CountFates())) EXPECT_EQ(count.met, 1u);
+  ExpectHealthy();
+}
+
+// A run of two may be sent for a gap next to the last one, and a probe where a host is slow.
+void FateRecovery::ExpectRepaired(Kind kind, uint64_t lost, const HwCounts& before) const {
+  const HwCounts now = a_counters_.Read();
+  const auto grown = [&](const char* name) { return now.Sum({name}) - before.Sum({name}); };
+  EXPECT_EQ(grown("local_ack_timeout_err"), 0u);
+  EXPECT_GE(grown("retransmitted_pkts"), 1u);
+  if (kind != Kind::kRead)
+    EXPECT_LE(grown("retransmitted_pkts") - grown("sent_probes"), 2 * lost);
+  else
+    EXPECT_LE(grown("retransmitted_pkts") - grown("sent_probes"), lost);
+}
+
+TEST_P(FateRecovery, OneAtEachPosition) {
+  for (const Kind kind : {Kind::kSend, Kind::kWrite, Kind::kRead})
+    for (int position = 0; position < kLong.packets && !HasFailure(); position += 3)
+      Run(kind, {position}, kind == Kind::kRead);
+}
+
+// The last packet is what nothing tells of.
+TEST_P(FateRecovery, LastOnes) {
+  for (const Kind kind : {Kind::kSend, Kind::kWriteImm, Kind::kShortSends, Kind::kRead})
+    for (int first = kLong.packets - 3; first < kLong.packets && !HasFailure(); first++) {
+      std::vector<int> lost;
+      for (int i = first; i < kLong.packets; i++) lost.push_back(i);
+      Run(kind, lost, kind == Kind::kRead);
+    }
+}
+
+TEST_P(FateRecovery, TwoInARow) {
+  for (const Kind kind : {Kind::kSend, Kind::kWrite, Kind::kShortSends, Kind::kRead})
+    for (int position = 0; position < kLong.packets - 1 && !HasFailure(); position += 9)
+      Run(kind, {position, position + 1}, kind == Kind::kRead);
+}
+
+TEST_P(FateRecovery, EveryTenth) {
+  for (const Kind kind : {Kind::kSend, Kind::kWrite, Kind::kShortSends, Kind::kRead})
+    Run(kind, {0, 10, 20, 30, 40, 50, 60}, kind == Kind::kRead);
+}
+
+// The request of a READ, which stands for all its answers.
+TEST_P(FateRecovery, ReadRequest) { Run(Kind::kRead, {0}, false); }
+
+// Packets both ways, of the second and later tries as well.
+TEST_P(FateRecovery, OneInTwentyWithoutATimeout) {
+  const auto seed = static_cast<uint32_t>(share::Seed());
+  std::mt19937 random{seed};
+
+  std::printf("SRN_SEED=%u\n", seed);
+  SCOPED_TRACE(testing::Message() << "SRN_SEED=" << seed);
+  const uint64_t before = a_counters_["local_ack_timeout_err"];
+  for (int i = 0; i < 40 && !HasFailure(); i++)
+    for (const Kind kind : {Kind::kSend, Kind::kWrite, Kind::kRead}) {
+      Renew(kLong, kSeconds);
+      Prepare(kind);
+      PostReceives(kind);
+      std::vector<Fate> fates;
+      for (const Qp* to : {&a_end_.qp, &b_end_.qp})
+        fates.push_back({.action = "drop",
+                         .qpn = to->num(),
+                         .times = 0,
+                         .permille = 50,
+                         .seed = static_cast<uint32_t>(random())});
+      Must(SetFates(fates));
+      Post(kind);
+      ExpectDone(kind);
+    }
+  EXPECT_EQ(a_counters_["local_ack_timeout_err"] - before, 0u);
+}
+
+SRN_OVER_BOTH_IP(FateRecovery);
+
+}  // namespace
+}  // namespace verbs_test
