@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "counters.h"
 
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "wire.h"
@@ -10,35 +8,38 @@
 namespace wire {
 namespace {
 
-// The core answers from its cache for 10 ms, in ticks, which may be as long.
-constexpr std::chrono::milliseconds kCacheLife{25};
-constexpr int kTries = 40;
+constexpr std::chrono::milliseconds kPatience{1000};
+constexpr std::chrono::milliseconds kPause{4};
 
 }  // namespace
 
-std::map<std::string, uint64_t> Counters::Read() {
-  std::map<std::string, uint64_t> values;
-  const std::string dir =
-      "/sys/class/infiniband/" + Wire::Get().config().device + "/ports/1/hw_counters";
-  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
-    std::ifstream file(entry.path());
-    uint64_t value = 0;
-    if (file >> value) values[entry.path().filename()] = value;
-  }
-  return values;
-}
+share::CounterValues Counters::Read() { return share::ReadCounters(Wire::Get().config().device); }
 
 uint64_t Counters::Growth(const std::string& name) const {
-  std::this_thread::sleep_for(kCacheLife);
+  std::this_thread::sleep_for(share::kCacheLife);
+  return GrowthSoFar(name);
+}
+
+uint64_t Counters::GrowthSoFar(const std::string& name) const {
   const auto now = Read();
   const auto found = now.find(name);
   return found == now.end() || !Has(name) ? 0 : found->second - before_.at(name);
 }
 
+uint64_t Counters::Now(const std::string& name) {
+  std::this_thread::sleep_for(share::kCacheLife);
+  const auto now = Read();
+  const auto found = now.find(name);
+  return found == now.end() ? 0 : found->second;
+}
+
 bool Counters::Grew(const std::string& name, uint64_t least) const {
-  for (int tries = 0; tries < kTries; ++tries)
-    if (Growth(name) >= least) return true;
-  return false;
+  const auto deadline = std::chrono::steady_clock::now() + Wire::Get().Patience(kPatience);
+  while (GrowthSoFar(name) < least) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
 }
 
 bool Counters::Counted(const std::string& name, uint64_t least) const {

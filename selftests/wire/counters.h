@@ -2,10 +2,10 @@
 // The device's hw_counters, as sysfs shows them.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
+
+#include <share/counters.h>
 
 namespace wire {
 
@@ -21,11 +21,14 @@ class Counters {
   bool Counted(const std::string& name, uint64_t least = 1) const;
   // How much the counter has grown, read after the cache has expired.
   uint64_t Growth(const std::string& name) const;
+  // What the counter says now.
+  static uint64_t Now(const std::string& name);
 
  private:
+  uint64_t GrowthSoFar(const std::string& name) const;
   bool Has(const std::string& name) const { return before_.contains(name); }
-  static std::map<std::string, uint64_t> Read();
-  std::map<std::string, uint64_t> before_;
+  static share::CounterValues Read();
+  share::CounterValues before_;
 };
 
 }  // namespace wire

@@ -19,8 +19,9 @@ constexpr int kCqDepth = 512;
 constexpr uint32_t kQueueDepth = 128;
 constexpr uint32_t kInline = 64;
 // The region begins and ends inside of pages: a check that looks at pages alone lets through what
-// lies before and behind it.
-constexpr size_t kMargin = 64;
+// lies before and behind it. Nobody writes there, whatever a test sends.
+constexpr size_t kMargin = 4096 + 64;
+constexpr std::byte kGuard{0xa7};
 
 verbs::Timeout Patience(std::chrono::microseconds base) {
   return std::chrono::ceil<verbs::Timeout>(Wire::Get().Patience(base));
@@ -64,6 +65,8 @@ void ExpectEmpty(const verbs::Cq& cq, const char* what) {
 Endpoint::Endpoint(Peer& peer, const QpOptions& options) : options_(Patient(options)) {
   const verbs::Context& context = Wire::Get().context();
   buffer_ = Must(verbs::Buffer::Map(kBufferSize + 2 * kMargin));
+  std::ranges::fill(buffer_.bytes(), kGuard);
+  std::ranges::fill(Memory(0, kBufferSize), std::byte{0});
   pd_ = Must(verbs::Pd::Create(context));
   mr_ = Must(verbs::Mr::Register(pd_, Memory(0, kBufferSize), options_.mr_access));
   send_cq_ = Must(verbs::Cq::Create(context, kCqDepth));
@@ -87,6 +90,8 @@ Endpoint::~Endpoint() {
   ExpectCloses(recv_cq_);
   ExpectCloses(mr_);
   ExpectCloses(pd_);
+  EXPECT_FALSE(verbs::FirstOther(buffer_.Slice(0, kMargin), kGuard)) << "written before the region";
+  EXPECT_FALSE(verbs::FirstOther(Memory(kBufferSize, kMargin), kGuard)) << "written behind it";
 }
 
 void Endpoint::Connect(const Peer& peer) {
@@ -156,9 +161,17 @@ void Endpoint::PostRecv(uint64_t id, size_t offset, size_t length) {
   Post(RecvWr(id, Data(offset, length)));
 }
 
-ibv_ah* Endpoint::CreateAh(const Peer& peer, const verbs::WireOptions& path) {
+void Endpoint::Reconnect(Peer& peer) {
+  Must(qp_.ModifyState(IBV_QPS_RESET));
+  Connect(peer);
+  peer.Connect(qpn(), options_.mtu, options_.sq_psn);
+}
+
+ibv_ah* Endpoint::CreateAh(const Peer& peer, const verbs::WireOptions& path, uint8_t sl) {
   const verbs::Port port = Must(Wire::Get().Port(peer.version()));
-  ahs_.push_back(Must(verbs::Ah::Create(pd_, verbs::AhAttr(port, GidOf(peer), path))));
+  ibv_ah_attr attr = verbs::AhAttr(port, GidOf(peer), path);
+  attr.sl = sl;
+  ahs_.push_back(Must(verbs::Ah::Create(pd_, attr)));
   return ahs_.back().get();
 }
 
@@ -167,7 +180,7 @@ ibv_wc Endpoint::WaitSend() { return Wait(send_cq_, "send"); }
 ibv_wc Endpoint::WaitRecv() { return Wait(recv_cq_, "receive"); }
 
 void Endpoint::ExpectNoCompletion(std::chrono::microseconds duration) {
-  const Clock::time_point deadline = Clock::now() + duration;
+  const Clock::time_point deadline = Clock::now() + Wire::Get().Patience(duration);
   do {
     ExpectEmpty(send_cq_, "send");
     ExpectEmpty(recv_cq_, "receive");

@@ -72,7 +72,10 @@ class Endpoint {
   void PostSend(uint64_t id, size_t offset, size_t length);
   void PostRecv(uint64_t id, size_t offset, size_t length);
   // An address handle that lives as long as the QP. `path`: what stands in the IP header.
-  ibv_ah* CreateAh(const Peer& peer, const verbs::WireOptions& path = {});
+  ibv_ah* CreateAh(const Peer& peer, const verbs::WireOptions& path = {}, uint8_t sl = 0);
+
+  // Through RESET and up again, towards the same peer and with the same PSNs.
+  void Reconnect(Peer& peer);
 
   // The next completion; a test failure if none comes (then kNoCompletion).
   ibv_wc WaitSend();

@@ -14,6 +14,19 @@ void WireTest::Start(const QpOptions& options) {
   endpoint_ = std::make_unique<Endpoint>(*peer_, options);
 }
 
+void WireTest::PostRead(uint64_t id, uint32_t length, size_t place) {
+  ep().Post(SendWr::Read(id, ep().Data(place, length), {kRemoteVa, kRemoteKey}));
+}
+
+void WireTest::ExpectReadRequest(uint32_t psn, uint32_t length, uint32_t skip) {
+  const Packet request = peer().Expect();
+  EXPECT_THAT(request, IsRequest(Operation::kReadRequest, psn));
+  if (!request.reth) return;
+  EXPECT_EQ(request.reth->va, kRemoteVa + skip);
+  EXPECT_EQ(request.reth->rkey, kRemoteKey);
+  EXPECT_EQ(request.reth->length, length - skip);
+}
+
 void WireTest::ExpectAckedUpTo(uint32_t psn, uint32_t msn) {
   for (;;) {
     const Packet ack = peer().Expect();
@@ -80,13 +93,13 @@ std::vector<Packet> WireTest::ExpectMessage(const std::vector<Packet>& expected)
 }
 
 void WireTest::ExpectResponderWorks(uint32_t psn, uint32_t msn) {
-  constexpr size_t kPlace = 128 << 10;
+  constexpr size_t kFree = 128 << 10;
   constexpr uint32_t kLength = 40;
   const Bytes data = Pattern(kLength, 0x77);
-  peer().Send(Write(Operation::kWriteOnly, psn, data, Reth(kPlace, kLength)));
+  peer().Send(Write(Operation::kWriteOnly, psn, data, Reth(kFree, kLength)));
   ExpectAckedUpTo(psn, msn + 1);
-  EXPECT_EQ(ep().Copy(kPlace, kLength), data);
-  peer().Send(ReadRequest(roce::PsnAdd(psn, 1), Reth(kPlace, kLength)));
+  EXPECT_EQ(ep().Copy(kFree, kLength), data);
+  peer().Send(ReadRequest(roce::PsnAdd(psn, 1), Reth(kFree, kLength)));
   const Packet response = peer().Expect();
   EXPECT_THAT(response, IsRequest(Operation::kReadResponseOnly, roce::PsnAdd(psn, 1)));
   EXPECT_EQ(response.payload, data);

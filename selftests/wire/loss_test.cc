@@ -5,6 +5,8 @@
 #include <cstring>
 #include <random>
 
+#include <share/seed.h>
+
 #include "fixture.h"
 #include "model.h"
 
@@ -30,7 +32,7 @@ class RcLoss : public WireTest {
  protected:
   bool Lost() { return random_() % 100 < kLossPercent; }
   uint32_t Random(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
-  std::mt19937_64 random_{4791};
+  std::mt19937_64 random_{share::SeedOfTest()};
 };
 SRN_BOTH_IP_VERSIONS(RcLoss);
 

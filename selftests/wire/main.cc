@@ -9,6 +9,9 @@
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
 
+#include <share/kernel_log.h>
+
+#include "recovery.h"
 #include "wire.h"
 
 namespace {
@@ -33,6 +36,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", config.device, "RDMA device under test (SRN_DEV)");
   app.add_option("--type", config.type, "link type for --topology (SRN_TYPE)");
   app.add_option("--pcap", config.pcap_dir, "write a capture per test there (SRN_WIRE_PCAP)");
+  app.add_option("--recovery", config.recovery, "gbn or hold (SRN_RECOVERY)");
   app.add_option("--time-scale", config.time_scale, "patience factor (SRN_TIME_SCALE)");
   CLI11_PARSE(app, argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
@@ -51,6 +55,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", opened.message().c_str());
     return 2;
   }
+  if (!wire::SetRecovery(config.recovery)) {
+    std::fprintf(stderr, "the module has no recovery \"%s\"\n", config.recovery.c_str());
+    return 2;
+  }
+  testing::UnitTest::GetInstance()->listeners().Append(new share::KernelLog);
   HoldTimestamps();  // until the process ends
   const int result = RUN_ALL_TESTS();
   wire::Wire::Get().Close();

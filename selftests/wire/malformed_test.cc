@@ -10,8 +10,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
-
 class Malformed : public WireTest {
  protected:
   // A WRITE that would succeed if it were sent as it is.

@@ -6,8 +6,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
-
 class RcNak : public WireTest {
  protected:
   // The request at PeerPsn(psn) is refused with `syndrome`, nothing was

@@ -5,15 +5,7 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
-
-class RcOrder : public WireTest {
- protected:
-  std::vector<Packet> WriteTo(int psn, uint8_t value, size_t offset = kPlace,
-                              uint32_t length = 16) {
-    return WriteMessage(PeerPsn(psn), Bytes(length, value), mtu(), ep().Va(offset), ep().rkey());
-  }
-};
+class RcOrder : public WireTest {};
 SRN_BOTH_IP_VERSIONS(RcOrder);
 
 TEST_P(RcOrder, DuplicateWriteIsAcknowledgedNotExecuted) {

@@ -7,13 +7,16 @@
 
 #include <roce/udp_port.h>
 
+#include "stray.h"
+
 namespace wire {
 namespace {
 
-uint32_t NextQpn() {
-  static uint32_t next = 0x010000;
-  return ++next;
-}
+constexpr uint32_t kNoQpn = 0x010000;
+uint32_t last_qpn = kNoQpn;
+
+// Of this peer or of another one, perhaps of an earlier test; QP1 is on every port.
+bool IsAPeers(uint32_t qpn) { return qpn == 1 || (qpn > kNoQpn && qpn <= last_qpn); }
 
 std::string PcapPath(const std::string& dir) {
   const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
@@ -25,7 +28,7 @@ std::string PcapPath(const std::string& dir) {
 }  // namespace
 
 std::unique_ptr<Peer> Peer::Create(net::IpVersion version) {
-  auto socket = net::PacketSocket::Open(Wire::Get().config().peer_dev, roce::kUdpPort);
+  auto socket = net::PacketSocket::Open(Wire::Get().config().peer_dev);
   if (!socket) {
     ADD_FAILURE() << socket.message();
     return nullptr;
@@ -34,9 +37,14 @@ std::unique_ptr<Peer> Peer::Create(net::IpVersion version) {
 }
 
 Peer::Peer(net::PacketSocket socket, net::IpVersion version)
-    : socket_(std::move(socket)), version_(version), qpn_(NextQpn()) {
+    : socket_(std::move(socket)), version_(version), qpn_(++last_qpn) {
   const std::string& dir = Wire::Get().config().pcap_dir;
   if (!dir.empty()) pcap_ = roce::PcapWriter::Create(PcapPath(dir));
+}
+
+Peer::~Peer() {
+  while (const auto frame = socket_.Receive(std::chrono::microseconds(0)))
+    if (const auto parsed = Parse(frame->bytes)) (void)IsForMe(roce::Decode(parsed->datagram));
 }
 
 void Peer::Connect(uint32_t qpn, uint32_t mtu, uint32_t first_psn) {
@@ -74,14 +82,32 @@ void Peer::SendFrame(std::span<const uint8_t> frame) {
   if (!sent) ADD_FAILURE() << sent.message();
 }
 
+// What the device and its host say to nobody's port is a failure: an ICMP error, a fragment.
+std::optional<net::ParsedDatagram> Peer::Parse(std::span<const uint8_t> frame) const {
+  if (IsHousekeeping(frame)) return std::nullopt;
+  auto parsed = net::ParseFrame(frame);
+  if (!parsed)
+    ADD_FAILURE() << "the device sent a frame that is no UDP datagram: "
+                  << testing::PrintToString(frame.first(std::min<size_t>(frame.size(), 64)));
+  else if (parsed->datagram.dport != roce::kUdpPort)
+    ADD_FAILURE() << "the device sent to UDP port " << parsed->datagram.dport;
+  else
+    return parsed;
+  return std::nullopt;
+}
+
+bool Peer::IsForMe(const roce::Decoded& decoded) const {
+  if (decoded.fault == roce::Fault::kShort) return true;
+  const uint32_t qpn = decoded.packet.bth.dqpn;
+  EXPECT_TRUE(IsAPeers(qpn)) << "the device sent to nobody's QP: " << decoded.packet.ToString();
+  return qpn == qpn_;
+}
+
 bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {
-  auto parsed = net::ParseFrame(frame.bytes);
-  if (!parsed) {
-    ADD_FAILURE() << "the device sent a frame that is no UDP datagram";
-    return false;
-  }
+  auto parsed = Parse(frame.bytes);
+  if (!parsed) return false;
   const roce::Decoded decoded = roce::Decode(parsed->datagram);
-  if (decoded.fault != roce::Fault::kShort && decoded.packet.bth.dqpn != qpn_) return false;
+  if (!IsForMe(decoded)) return false;
   if (rules_) {
     for (const std::string& rule : rules_->Check(*parsed, decoded))
       ADD_FAILURE() << "broken rule: " << rule << "\n  in " << decoded.packet.ToString();
@@ -114,6 +140,10 @@ roce::Packet Peer::Expect(std::chrono::microseconds timeout) {
 }
 
 void Peer::ExpectNothing(std::chrono::microseconds duration) {
+  ExpectNothingYet(Wire::Get().Patience(duration));
+}
+
+void Peer::ExpectNothingYet(std::chrono::microseconds duration) {
   if (auto packet = Receive(duration)) ADD_FAILURE() << "unexpected: " << packet->ToString();
 }
 

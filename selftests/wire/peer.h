@@ -30,6 +30,8 @@ class Peer {
  public:
   // Opens the wire. Fails the running test (and returns nullptr) if it cannot.
   static std::unique_ptr<Peer> Create(net::IpVersion version);
+  // Looks at what nobody has received.
+  ~Peer();
 
   // From now on packets without a destination go to `qpn`, and what comes
   // from there is held to the rules for this path MTU.
@@ -52,8 +54,10 @@ class Peer {
   std::optional<roce::Packet> Receive(std::chrono::microseconds timeout);
   // As Receive(), but it is a test failure if none comes; then the opcode is 0xff.
   roce::Packet Expect(std::chrono::microseconds timeout = kSoon);
-  // It is a test failure if a packet comes.
+  // It is a test failure if a packet comes: meanwhile, on a slow machine longer.
   void ExpectNothing(std::chrono::microseconds duration = kAWhile);
+  // The same for no longer than so, since then one must come.
+  void ExpectNothingYet(std::chrono::microseconds duration);
   // Everything that comes until it has been quiet for `quiet`.
   std::vector<roce::Packet> Drain(std::chrono::microseconds quiet = kAWhile);
 
@@ -67,6 +71,8 @@ class Peer {
  private:
   Peer(net::PacketSocket socket, net::IpVersion version);
   bool Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet);
+  std::optional<net::ParsedDatagram> Parse(std::span<const uint8_t> frame) const;
+  bool IsForMe(const roce::Decoded& decoded) const;
 
   net::PacketSocket socket_;
   net::IpVersion version_;

@@ -5,8 +5,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
-
 class RcRnr : public WireTest {
  protected:
   // Sends an RNR NAK for `psn` and returns how long the device then was silent.
@@ -15,6 +13,20 @@ class RcRnr : public WireTest {
     peer().Send(Nak(psn, 0, roce::RnrNak(timer)));
     EXPECT_EQ(peer().Expect(std::chrono::seconds(4)).bth.psn, psn);
     return std::chrono::duration_cast<std::chrono::microseconds>(peer().last_arrival() - before);
+  }
+  // The device waits as long as it is told, and little longer (the standard has no upper bound, a
+  // program has). That the machine did something else then may happen once.
+  void ExpectToldSilence(uint32_t psn, uint8_t timer) {
+    SCOPED_TRACE("timer " + std::to_string(timer));
+    const std::chrono::microseconds told = roce::RnrDelay(timer);
+    const auto longest = told * 11 / 10 + Wire::Get().Patience(std::chrono::milliseconds(5));
+    std::chrono::microseconds silence;
+    for (int tries = 0; tries < 3; ++tries) {
+      silence = SilenceAfterRnr(psn, timer);
+      EXPECT_GE(silence, told);
+      if (silence <= longest) return;
+    }
+    EXPECT_LE(silence, longest);
   }
   // Reads packets until that of @p psn comes; the device may have sent others before it.
   bool Reaches(uint32_t psn) {
@@ -88,12 +100,13 @@ TEST_P(RcRnr, NothingBehindTheRefusedPacketIsExecuted) {
   EXPECT_EQ(ep().Copy(kPlace, 8), Bytes(8, 0xee));
 }
 
-TEST_P(RcRnr, RequesterWaitsAtLeastAsLongAsItIsTold) {
+TEST_P(RcRnr, RequesterWaitsAsLongAsItIsTold) {
   Start({.rnr_retry = 7});
   ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
-  for (const uint8_t timer : {uint8_t{1}, uint8_t{10}, uint8_t{14}, uint8_t{19}, uint8_t{24}})
-    EXPECT_GE(SilenceAfterRnr(DevPsn(), timer), roce::RnrDelay(timer)) << "timer " << int{timer};
+  for (const uint8_t timer :
+       {uint8_t{1}, uint8_t{10}, uint8_t{14}, uint8_t{19}, uint8_t{24}, uint8_t{30}})
+    ExpectToldSilence(DevPsn(), timer);
   peer().Send(Ack(DevPsn(), 1));
   ExpectSent(1, IBV_WC_SEND);
 }
@@ -102,7 +115,8 @@ TEST_P(RcRnr, TimerZeroIsTheLongestWait) {
   Start();
   ep().PostSend(1, 0, 8);
   EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
-  EXPECT_GE(SilenceAfterRnr(DevPsn(), 0), std::chrono::microseconds(655360));
+  ASSERT_EQ(roce::RnrDelay(0), std::chrono::microseconds(655360));
+  ExpectToldSilence(DevPsn(), 0);
   peer().Send(Ack(DevPsn(), 1));
   ExpectSent(1, IBV_WC_SEND);
 }

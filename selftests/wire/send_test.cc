@@ -7,7 +7,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
 constexpr uint32_t kImm = 0xcafe0123;
 
 class RcSend : public WireTest {};

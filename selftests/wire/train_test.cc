@@ -11,8 +11,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
-
 class RcTrain : public WireTest {
  protected:
   void SetUp() override { Offload("on"); }
@@ -51,6 +49,43 @@ TEST_P(RcTrain, SmallMessagesAreWholePackets) {
   EXPECT_EQ(counters.Growth("sent_trains"), 1u);
   peer().Send(Ack(DevPsn(7), 8));
   for (uint64_t id = 1; id <= 8; ++id) ExpectSent(id, IBV_WC_SEND);
+}
+
+// A train has packets of one length, but for its last.
+TEST_P(RcTrain, MessagesOfAllLengthsAreWholePackets) {
+  const std::vector<uint32_t> lengths = {64, 9, 9, 64, 64, 300, 5, 300, 300, 300, 1, 64};
+  Start();
+  const Counters counters;
+  ep().FillPattern(0, 512);
+  for (size_t i = 0; i < lengths.size(); ++i) ep().PostSend(i, 0, lengths[i]);
+  const auto expect_all = [&] {
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const Packet packet = peer().Expect();
+      EXPECT_EQ(packet.bth.psn, DevPsn(static_cast<int>(i)));
+      EXPECT_EQ(packet.payload, ep().Copy(0, lengths[i])) << i;
+    }
+  };
+  expect_all();
+  // What is sent again leaves in one round.
+  peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
+  expect_all();
+  EXPECT_GE(counters.Growth("sent_trains"), 4u);
+  peer().Send(Ack(DevPsn(static_cast<int>(lengths.size()) - 1), 12));
+  for (size_t i = 0; i < lengths.size(); ++i) ExpectSent(i, IBV_WC_SEND);
+}
+
+// A datagram has less than 64 KiB, and a train no more.
+TEST_P(RcTrain, LargestPacketsAreWholePackets) {
+  constexpr int kPackets = 30;
+  Start({.mtu = 4096});
+  const Counters counters;
+  const uint32_t length = kPackets * mtu();
+  ep().FillPattern(kPlace, length);
+  ep().Post(SendWr::Write(1, ep().Data(kPlace, length), {0x5000, 5}));
+  ExpectMessage(WriteMessage(DevPsn(), ep().Copy(kPlace, length), mtu(), 0x5000, 5));
+  peer().Send(Ack(DevPsn(kPackets - 1), 1));
+  ExpectSent(1, IBV_WC_RDMA_WRITE);
+  EXPECT_GE(counters.Growth("sent_trains"), 2u);
 }
 
 TEST_P(RcTrain, ReadResponsesAreWholePackets) {

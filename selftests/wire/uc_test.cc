@@ -9,7 +9,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
 constexpr Service kUc = Service::kUc;
 
 class Uc : public WireTest {

@@ -11,7 +11,6 @@
 namespace wire {
 namespace {
 
-constexpr size_t kPlace = 4096;
 constexpr uint32_t kGrh = 40;
 constexpr uint32_t kPortMtu = 4096;
 

@@ -55,6 +55,7 @@ Config Config::FromEnvironment() {
   config.pcap_dir = FromEnv("SRN_WIRE_PCAP", "");
   config.time_scale = std::max(1.0, std::atof(FromEnv("SRN_TIME_SCALE", "1").c_str()));
   config.fuzz_packets = std::atoi(FromEnv("SRN_WIRE_FUZZ", "20000").c_str());
+  config.recovery = FromEnv("SRN_RECOVERY", config.recovery);
   config.lax = FromEnv("SRN_WIRE_LAX", "0") != "0";
   return config;
 }

@@ -30,8 +30,11 @@ struct Config {
   std::string peer_dev = "v1";  // SRN_PEER_NETDEV
   std::string pcap_dir;         // SRN_WIRE_PCAP: a pcap file per test goes there
   double time_scale = 1;        // SRN_TIME_SCALE: patience on slow machines
-  int fuzz_packets = 20000;     // SRN_WIRE_FUZZ
-  bool lax = false;             // SRN_WIRE_LAX: accept what other devices do (MigReq 0, IPv4 id)
+  // SRN_RECOVERY: what the module does about loss. A scripted peer takes its time, and a probe is
+  // an answer to that: what tests expect packet by packet is of "gbn", where they do not say so.
+  std::string recovery = "gbn";
+  int fuzz_packets = 20000;  // SRN_WIRE_FUZZ
+  bool lax = false;          // SRN_WIRE_LAX: accept what other devices do (MigReq 0, IPv4 id)
 
   static Config FromEnvironment();
 };

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The tests' own ears: a peer that does not hear what it should not get would let it pass.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include <gtest/gtest-spi.h>
+
+#include <net/fd.h>
+#include <roce/udp_port.h>
+
+#include "fixture.h"
+
+namespace wire {
+namespace {
+
+class Ears : public WireTest {
+ protected:
+  // A datagram from the host of the device, by its own stack.
+  void SendFromHost(uint16_t port, size_t size) {
+    const net::IpAddress to = Wire::Get().peer(GetParam());
+    const bool v4 = GetParam() == net::IpVersion::kV4;
+    sockaddr_storage address = {};
+    socklen_t length = sizeof(sockaddr_in6);
+    if (v4) {
+      auto& sin = reinterpret_cast<sockaddr_in&>(address);
+      sin.sin_port = htons(port);
+      inet_pton(AF_INET, to.ToString().c_str(), &sin.sin_addr);
+      length = sizeof(sin);
+    } else {
+      auto& sin6 = reinterpret_cast<sockaddr_in6&>(address);
+      sin6.sin6_port = htons(port);
+      inet_pton(AF_INET6, to.ToString().c_str(), &sin6.sin6_addr);
+    }
+    address.ss_family = v4 ? AF_INET : AF_INET6;
+    const net::UniqueFd fd(socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const std::vector<uint8_t> bytes(size, 0);
+    ASSERT_EQ(
+        sendto(fd.get(), bytes.data(), size, 0, reinterpret_cast<sockaddr*>(&address), length),
+        static_cast<ssize_t>(size));
+  }
+};
+SRN_BOTH_IP_VERSIONS(Ears);
+
+TEST_P(Ears, HearNothingWhereNothingIs) {
+  Start();
+  peer().ExpectNothing();
+}
+
+TEST_P(Ears, HearAnotherPort) {
+  Start();
+  SendFromHost(roce::kUdpPort - 1, 64);
+  EXPECT_NONFATAL_FAILURE(peer().ExpectNothing(), "sent to UDP port 4790");
+}
+
+TEST_P(Ears, HearAFragment) {
+  Start();
+  SendFromHost(roce::kUdpPort, 5000);
+  testing::TestPartResultArray failures;
+  {
+    testing::ScopedFakeTestPartResultReporter catcher(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    peer().ExpectNothing();
+  }
+  ASSERT_EQ(failures.size(), 2) << "a datagram in two fragments";
+  EXPECT_NE(strstr(failures.GetTestPartResult(0).message(), "no UDP datagram"), nullptr);
+}
+
+TEST_P(Ears, HearWhatIsForNobody) {
+  Start();
+  SendFromHost(roce::kUdpPort, 64);
+  EXPECT_NONFATAL_FAILURE(peer().ExpectNothing(), "sent to nobody's QP");
+}
+
+TEST_P(Ears, HearAtTheEndWhatNobodyReceived) {
+  Start();
+  SendFromHost(roce::kUdpPort - 1, 64);
+  EXPECT_NONFATAL_FAILURE(Restart(), "sent to UDP port 4790");
+}
+
+TEST_P(Ears, FeelAByteBeforeOrBehindTheRegion) {
+  Start();
+  *(ep().Memory(0, 1).data() - 1) = std::byte{1};
+  EXPECT_NONFATAL_FAILURE(Restart(), "written before the region");
+  *(ep().Memory(0, 1).data() + kBufferSize) = std::byte{1};
+  EXPECT_NONFATAL_FAILURE(Restart(), "written behind it");
+}
+
+}  // namespace
+}  // namespace wire

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Requester: what is missing goes again, beside what goes on; and silence is asked about.
+#include <thread>
+
+#include "counters.h"
+#include "recovery.h"
+
+namespace wire {
+namespace {
+
+class RcResend : public HoldTest {
+ protected:
+  // SENDs of one packet each, all of which arrive here.
+  void PostSends(int num) {
+    last_psn_ = DevPsn(num - 1);
+    for (int i = 0; i < num; ++i) ep().PostSend(static_cast<uint64_t>(i), 0, 16);
+    for (int i = 0; i < num; ++i)
+      EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+  }
+  void SendNakOf(int psn) { peer().Send(Nak(DevPsn(psn), 0, roce::kNakSequence)); }
+  // Exactly these come again, and the last one asks for an ACK.
+  void ExpectAgain(int first, int num) {
+    for (int i = first; i < first + num; ++i) {
+      Packet packet = peer().Expect();
+      // Where the host is slow, a probe may come between.
+      if (packet.bth.psn == last_psn_ || packet.bth.psn == before_)
+        if (packet.bth.psn != DevPsn(i)) packet = peer().Expect();
+      before_ = DevPsn(i);
+      EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(i)));
+      if (i == first + num - 1) EXPECT_TRUE(packet.bth.ack_req);
+    }
+  }
+  uint32_t last_psn_ = 0, before_ = 0;
+
+  void ExpectAllSent(int num) {
+    for (int i = 0; i < num; ++i) ExpectSent(static_cast<uint64_t>(i), IBV_WC_SEND);
+  }
+};
+SRN_BOTH_IP_VERSIONS(RcResend);
+
+// The local ACK timeout is of no interest: 4.3 s.
+QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
+
+TEST_P(RcResend, OnlyWhatIsMissingGoesAgain) {
+  Start(Patient(0xfffffe));
+  PostSends(6);
+  SendNakOf(1);
+  ExpectAgain(1, 1);
+  // A probe may come, of the same packet.
+  for (const Packet& packet : peer().Drain(std::chrono::milliseconds(20)))
+    EXPECT_EQ(packet.bth.psn, DevPsn(1));
+  peer().Send(Ack(DevPsn(5), 6));
+  ExpectAllSent(6);
+}
+
+TEST_P(RcResend, NextGapGoesWhenItIsNamed) {
+  Start(Patient());
+  PostSends(8);
+  for (int gap : {0, 3, 6}) {
+    SendNakOf(gap);
+    ExpectAgain(gap, 1);
+  }
+  peer().Send(Ack(DevPsn(7), 8));
+  ExpectAllSent(8);
+}
+
+// A peer that goes by the standard alone drops what follows a gap.
+TEST_P(RcResend, PeerThatDropsGetsMoreAndMore) {
+  Start(Patient());
+  PostSends(40);
+  int psn = 0;
+  for (int run : {1, 2, 4, 8, 16}) {
+    SendNakOf(psn);
+    ExpectAgain(psn, run);
+    psn += run;
+  }
+  SendNakOf(psn);
+  for (int i = psn; i < 40; ++i)
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+  peer().Send(Ack(DevPsn(39), 40));
+  ExpectAllSent(40);
+}
+
+// What was sent for the gap is lost as well. That costs no retry, however often.
+TEST_P(RcResend, SameGapAgainIsFilledAgain) {
+  Start({.timeout = 20, .retry_cnt = 0});
+  PostSends(4);
+  for (int turn = 0; turn < 5; ++turn) {
+    SendNakOf(0);
+    ExpectAgain(0, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  peer().Send(Ack(DevPsn(3), 4));
+  ExpectAllSent(4);
+}
+
+// It took that one, dropped what had followed, and has nothing more to name a gap for.
+TEST_P(RcResend, AckOfTheRunAloneMeansMore) {
+  Start(Patient());
+  PostSends(8);
+  SendNakOf(0);
+  ExpectAgain(0, 1);
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectAgain(1, 2);
+  peer().Send(Ack(DevPsn(2), 3));
+  ExpectAgain(3, 4);
+  peer().Send(Ack(DevPsn(7), 8));
+  ExpectAllSent(8);
+}
+
+// Nobody gives up, and nobody waits for ever.
+TEST_P(RcResend, WithoutATimeoutThereAreProbes) {
+  Start({.timeout = 0, .retry_cnt = 0});
+  PostSends(2);
+  for (int psn : {1, 0, 1})
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(psn)));
+  peer().Send(Ack(DevPsn(1), 2));
+  ExpectAllSent(2);
+}
+
+// New requests do not wait for the gap.
+TEST_P(RcResend, NewRequestsGoOn) {
+  Start(Patient());
+  PostSends(2);
+  SendNakOf(0);
+  ExpectAgain(0, 1);
+  ep().PostSend(2, 0, 16);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(2)));
+  peer().Send(Ack(DevPsn(2), 3));
+  ExpectAllSent(3);
+}
+
+TEST_P(RcResend, ReadThatWasLostGoesAgainWhole) {
+  Start(Patient());
+  const uint32_t length = 2 * mtu();
+  PostRead(0, length, 0);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kReadRequest, DevPsn(0)));
+  ep().PostSend(1, 0, 16);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(2)));
+  SendNakOf(0);
+  const Packet again = peer().Expect();
+  EXPECT_THAT(again, IsRequest(Operation::kReadRequest, DevPsn(0)));
+  ASSERT_TRUE(again.reth);
+  EXPECT_EQ(again.reth->length, length);
+  Send(ReadResponses(DevPsn(0), Pattern(length), mtu(), 1));
+  peer().Send(Ack(DevPsn(2), 2));
+  ExpectSent(0, IBV_WC_RDMA_READ);
+  ExpectSent(1, IBV_WC_SEND);
+}
+
+// A lost tail: long before the local ACK timeout (4.3 s), and with no retry to spend on it.
+TEST_P(RcResend, TailIsAskedAbout) {
+  Start({.timeout = 20, .retry_cnt = 0});
+  const Counters counters;
+  PostSends(3);
+  const Packet probe = peer().Expect();
+  EXPECT_THAT(probe, IsRequest(Operation::kSendOnly, DevPsn(2)));
+  EXPECT_TRUE(probe.bth.ack_req);
+  peer().Send(Ack(DevPsn(2), 3));
+  ExpectAllSent(3);
+  EXPECT_TRUE(counters.Grew("sent_probes"));
+  EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
+}
+
+// By turns the last and the oldest, each after twice the time, until the timeout: bounded.
+TEST_P(RcResend, ProbesBecomeRare) {
+  Start({.timeout = 18, .retry_cnt = 0});
+  const Counters counters;
+  PostSends(3);
+  const std::vector<Packet> probes = peer().Drain(std::chrono::milliseconds(1500));
+  ASSERT_GE(probes.size(), 2u);
+  EXPECT_LE(probes.size(), 6u);
+  EXPECT_THAT(probes[0], IsRequest(Operation::kSendOnly, DevPsn(2)));
+  EXPECT_THAT(probes[1], IsRequest(Operation::kSendOnly, DevPsn(0)));
+  ExpectSendFails(0, IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 1u);
+}
+
+// The peer asked for time: nobody asks it anything.
+TEST_P(RcResend, PeerThatIsNotReadyIsNotProbed) {
+  Start({.timeout = 20});
+  PostSends(1);
+  peer().Send(Nak(DevPsn(0), 0, 0x20 | 28));  // 164 ms
+  peer().ExpectNothingYet(std::chrono::milliseconds(120));
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectAllSent(1);
+}
+
+}  // namespace
+}  // namespace wire
