@@ -9,6 +9,21 @@
 
 DEV=${TYPE}0
 port=20000
+srnverify=$SRN_BUILD/cmake/tools/srnverify/srnverify
+# Features that both devices have.
+need=${RXE_END:+rc,uc,ud,imm,atomic,window,srq,inline,sge,rnr,mtu-256,mtu-512,mtu-1024,mtu-2048,mtu-4096}
+need=${need:-all}
+# Linux 6.12's rxe keeps the credit of a READ or atomic that has to be sent again, after an RNR NAK or a
+# loss, and a fenced request waits for all of them, its own too (rxe_req.c, req_retry, rxe_wqe_is_fenced):
+# that QP sends nothing any more.
+without=${RXE_END:+--without fence}
+# Many QPs at once. 16 with 64 KiB each way are more than the emulator's wire holds. Once a packet is
+# lost and the first ones of the message were acknowledged, Linux 6.12's rxe begins that message anew
+# with an empty SEND ONLY, and the whole of it behind that: the receiver refuses it. A message of one
+# packet has no middle. -Q 1: perftest counts one completion as all that it stands for. With 50 messages,
+# one in 4 signalled, the last one stands for 2 and counts 4: with -b, once half of the QPs are through,
+# the program believes that all are, and does not post the last messages of the others.
+many="-q 16${RXE_END:+ -s 4096 -t 4 -Q 1}"
 
 # A link of this VM's type, and the GIDs of both address families.
 clients_setup() {
@@ -56,30 +71,36 @@ perftest() {
 		"$2 -d $DEV -x $gid -F -p $port $peer"
 }
 
+# verified: every byte and every completion, of all that both devices can do, over both families.
+# By its need it fails when a device should lose a feature. What is unreliable may lose: a NIC of the
+# emulator does.
+verified() {
+	local family gid
+
+	for family in 4 6; do
+		gid=$G4
+		[ $family = 4 ] || gid=$G6
+		port=$((port + 1))
+		pair_case "srnverify over IPv$family" $port \
+			"$srnverify -d $DEV -x $gid -p $port" \
+			"$srnverify -d $DEV -x $gid -p $port --rounds ${1:-6} --lossy --need $need $without $PEERCTL"
+	done
+}
+
+# ibv_*_pingpong as programs of others that work: what they compare with -c is one byte a page, and
+# they end with status 0 whatever it is. Sizes, path MTUs and bytes are srnverify's.
 pingpongs() {
-	local type size options
+	local type options
 
 	for type in rc uc ud srq; do
-		for options in "-c" "-c -e"; do
-			for size in 1 1024 4096; do
-				pingpong "ibv_${type}_pingpong $options, $size bytes" \
-					"ibv_${type}_pingpong" "$G4" "$PEER4" \
-					"$options -n 200 -s $size"
-			done
+		for options in ${SRN_LONG:+""} "-e"; do
+			pingpong "ibv_${type}_pingpong $options" "ibv_${type}_pingpong" \
+				"$G4" "$PEER4" "$options -n 200 -s 4096"
 		done
 		pingpong "ibv_${type}_pingpong over IPv6" "ibv_${type}_pingpong" "$G6" "$PEER4" \
-			"-c -n 200 -s 1000"
+			"-n 200 -s 1000"
 	done
-	for type in rc uc srq; do
-		for size in 65536 1048576; do
-			pingpong "ibv_${type}_pingpong -c, $size bytes" "ibv_${type}_pingpong" \
-				"$G4" "$PEER4" "-c -n 20 -s $size -m 4096"
-		done
-	done
-	for size in 256 512 1024 2048 4096; do
-		pingpong "ibv_rc_pingpong, path MTU $size" ibv_rc_pingpong "$G4" "$PEER4" \
-			"-c -n 50 -s 20000 -m $size"
-	done
+	pingpong "ibv_rc_pingpong, 1 MiB" ibv_rc_pingpong "$G4" "$PEER4" "-n 20 -s 1048576 -m 4096"
 }
 
 connected() {
@@ -130,21 +151,22 @@ perftests() {
 				;;
 			esac
 			# librdmacm knows no UC, and perftest no events for WRITE.
-			[ "$type" = UC ] || perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
+			[[ $type = UC || $tool = *_lat ]] ||
+				perftest "$tool $type, rdma_cm" "$tool -c $type -R -n 100"
 			# Between two rxe, 3 of 4 runs of ib_send_lat RC with events hang.
 			[[ $tool = ib_write_* || (${RXE_END-} && $tool$type = ib_send_latRC) ]] ||
 				perftest "$tool $type, events" "$tool -c $type -e -n 100"
-			perftest "$tool $type, IPv6" "$tool -c $type -n 100" "$G6"
+			[[ $tool = *_lat ]] || perftest "$tool $type, IPv6" "$tool -c $type -n 100" "$G6"
 		done
 	done
 	for tool in ib_send_bw ib_write_bw ib_read_bw ib_atomic_bw; do
-		perftest "$tool, 16 QPs" "$tool -q 16 -n 50"
+		perftest "$tool, 16 QPs" "$tool $many -n 50"
 		perftest "$tool, both ways" "$tool -b -n 100"
 	done
 	for tool in ib_send_bw ib_send_lat ib_write_bw ib_write_lat; do
 		perftest "$tool, inline" "$tool -I 64 -s 64 -n 200"
 	done
-	for size in 256 512 1024 2048 4096; do
+	for size in 256 1024 4096; do
 		perftest "ib_write_bw, path MTU $size" "ib_write_bw -m $size -n 50"
 		perftest "ib_read_bw, path MTU $size" "ib_read_bw -m $size -n 50"
 	done
@@ -153,6 +175,7 @@ perftests() {
 }
 
 whole_table() {
+	verified 40
 	pingpongs
 	connected
 	perftests
@@ -160,22 +183,27 @@ whole_table() {
 
 # One case of each kind, where the whole table takes too long.
 sample() {
-	local type row tool
+	local type row
 
-	for type in rc uc ud srq; do
-		pingpong "ibv_${type}_pingpong -c -e" "ibv_${type}_pingpong" "$G4" "$PEER4" \
-			"-c -e -n 100 -s 1000"
-		pingpong "ibv_${type}_pingpong over IPv6" "ibv_${type}_pingpong" "$G6" "$PEER4" \
-			"-c -n 50 -s 1000"
-	done
-	for type in rc uc srq; do
-		pingpong "ibv_${type}_pingpong -c, 1 MiB" "ibv_${type}_pingpong" "$G4" "$PEER4" \
-			"-c -n 5 -s 1048576 -m 4096"
+	verified 4
+	for type in rc ud; do
+		pingpong "ibv_${type}_pingpong -e" "ibv_${type}_pingpong" "$G4" "$PEER4" \
+			"-e -n 100 -s 1000"
 	done
 	pair_case "rping -V" 7174 "rping -s -a $IP4 -C 20 -V -S 4000" \
 		"rping -c -a $PEER4 -C 20 -V -S 4000"
 	pair_case "ucmatose" 7471 "ucmatose -b $IP4 -c 4 -C 10 -S 1000" \
 		"ucmatose -s $PEER4 -b $IP4 -c 4 -C 10 -S 1000"
+	for row in send_bw:RC send_bw:UD write_bw:RC read_bw:RC atomic_bw:RC send_lat:RC; do
+		perftest "ib_${row%:*} ${row#*:}" "ib_${row%:*} -c ${row#*:} -n 100"
+	done
+	perftest "ib_write_bw, rdma_cm" "ib_write_bw -R -n 100"
+	perftest "ib_send_bw, 16 QPs, both ways" "ib_send_bw $many -b -n 50"
+}
+
+sample_of_perftest() {
+	local row tool type
+
 	for row in "${perftest_types[@]}"; do
 		tool=${row%%:*}
 		for type in ${row#*:}; do
@@ -183,6 +211,7 @@ sample() {
 		done
 	done
 	perftest "ib_write_bw, rdma_cm" "ib_write_bw -R -n 100"
+	perftest "ib_send_bw, 16 QPs, both ways" "ib_send_bw -q 16 -b -n 50"
 	perftest "ib_read_bw, path MTU 256" "ib_read_bw -m 256 -n 20"
 	perftest "ib_write_bw, path MTU 256" "ib_write_bw -m 256 -n 20"
 }
