@@ -138,7 +138,7 @@ soak: deps-tests ## what takes hours: life, loss, hotplug, fuzzers (SRN_FUZZ_SEC
 	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/
 
 .PHONY: bench
-bench: deps-tests ## speed of srn beside rxe, in one VM, as ratios (COUNT=1: in instructions)
+bench: deps-tests ## speed of srn beside rxe and TCP, in one VM (COUNT=1: in instructions; PROFILE=1: by room)
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 

@@ -143,6 +143,12 @@ struct srn_cqe {
 
 /* Who needs the doorbell: struct srn_qp_page.status */
 #define SRN_QP_NEED_DB		(1U << 0)	/* the kernel is idle on this QP */
+/*
+ * What is posted is sent a little later, with what follows. A program that has nothing
+ * left to post rings, as when it finds its CQ empty; if not, some tens of microseconds pass. No
+ * barrier: the kernel looks at sq_tail again before NEED_DB takes the place of this.
+ */
+#define SRN_QP_GATHERS		(1U << 1)
 
 /* First page of a QP mapping; a cache line per writer and purpose. */
 struct srn_qp_page {
@@ -211,6 +217,14 @@ struct srn_alloc_ucontext_resp {
 	__s32 doorbell_fd;	/* owned by the program; closed by the provider */
 	__u32 max_inline;	/* bytes */
 	__u32 reserved;
+};
+
+/* Of the extended command. Rates in kb/s; a QP type is a bit, as in supported_qpts of verbs. */
+struct srn_query_device_resp {
+	__u32 comp_mask;
+	__u32 rate_limit_min;
+	__u32 rate_limit_max;
+	__u32 rate_limit_qpts;
 };
 
 struct srn_create_qp_req {

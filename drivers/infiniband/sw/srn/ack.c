@@ -9,9 +9,13 @@
 #include <rdma/ib_pack.h>
 
 #include "build.h"
+#include "clock.h"
+#include "note.h"
 #include "psn.h"
 #include "qp.h"
 #include "rnr.h"
+#include "rq.h"
+#include "sack.h"
 #include "stats.h"
 #include "wire.h"
 #include "xmit.h"
@@ -20,6 +24,13 @@
 #define IN_FLIGHT_NS	(100ull * NSEC_PER_USEC)
 /* Peers have three retries at least, or do not mean to be patient. */
 #define NAKS_IN_A_ROW	3
+/* Between SACKs: what comes meanwhile is told with the next one. */
+#define SACK_EVERY_NS	(50 * NSEC_PER_USEC)
+/* Whoever sent nothing again for so many of them, and for longer than answers take, may not have
+ * heard that there are any.
+ */
+#define SACKS_IN_VAIN	8
+#define IN_VAIN_NS	(250 * NSEC_PER_MSEC)
 
 static unsigned int syndrome_class(u8 syndrome)
 {
@@ -166,12 +177,40 @@ static void gap_before_held(struct srn_qp *qp, u32 psn, bool again)
 		ack->nak_sent = 0;
 }
 
+/* Who understands it is told what is held, and not once for a gap: the answer to each batch. While
+ * a RNR NAK is out nothing that was in flight says anything.
+ */
+static void tell_held(struct srn_qp *qp, enum srn_held held)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+	bool rnr = syndrome_class(ack->nak_sent) == SRN_SYN_RNR;
+
+	qp->answer_later = true;
+	ack->twice += held == SRN_HELD_AGAIN;
+	if (rnr && !resumed_without_it(qp, held == SRN_HELD_AGAIN))
+		return;
+	ack->news = true;
+}
+
+void srn_ack_twice(struct srn_qp *qp)
+{
+	qp->resp.ack.twice++;
+	if (srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold))
+		tell_held(qp, SRN_HELD_NOT);
+}
+
 void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	bool next = psn == srn_psn_add(qp->resp.msg.psn, 1);
 	bool seen = !ack->dropped || srn_psn_diff(psn, ack->ahead) <= 0;
 
+	if (srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold)) {
+		if (held == SRN_HELD_NOT)
+			note_dropped(ack, psn);
+		tell_held(qp, held);
+		return;
+	}
 	if (held != SRN_HELD_NOT) {
 		gap_before_held(qp, psn, held == SRN_HELD_AGAIN);
 		return;
@@ -187,6 +226,7 @@ void srn_ack_rnr(struct srn_qp *qp)
 {
 	u64 wait = max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
 
+	qp->resp.ack.news = false;	/* the peer is to wait first */
 	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer, false);
 	qp->resp.ack.resumes_ns = ktime_get_ns() + wait;
 }
@@ -205,6 +245,7 @@ bool srn_ack_expected(struct srn_qp *qp)
 	struct srn_ack *ack = &qp->resp.ack;
 
 	ack->nak_sent = 0;
+	ack->sacks = 0;
 	ack->again_any = false;
 	if (ack->dropped && srn_psn_diff(ack->ahead, qp->resp.msg.psn) <= 0)
 		ack->dropped = false;
@@ -244,7 +285,7 @@ static bool misses(const struct srn_qp *qp)
 {
 	const struct srn_ack *ack = &qp->resp.ack;
 
-	return !ack->fatal && !ack->nak_sent && !srn_hold_is_empty(&qp->resp.hold) &&
+	return !ack->fatal && (!ack->nak_sent || ack->news) && !srn_hold_is_empty(&qp->resp.hold) &&
 	       !srn_hold_has(&qp->resp.hold, qp->resp.msg.psn);
 }
 
@@ -258,6 +299,22 @@ void srn_ack_filled(struct srn_qp *qp, bool done)
 		set_pending(ack, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
 }
 
+/* A peer that is told more often than it can send again learns nothing from it. The next look is at
+ * the next packet, or when the alarm comes.
+ */
+static bool is_soon(struct srn_qp *qp)
+{
+	u64 now = ktime_get_ns();
+
+	if (!srn_qp_sacks(qp))
+		return false;
+	if (now >= qp->resp.ack.tells_ns)
+		return false;
+	if (!srn_clock_is_set(&qp->clock, SRN_ALARM_TELL))
+		srn_clock_set(&qp->clock, SRN_ALARM_TELL, qp->resp.ack.tells_ns - now);
+	return true;
+}
+
 /* What is held waits for a packet that the peer was not told of. Or packets changed places on the
  * way: one came in time after all, and the NAK for it was withdrawn; those behind it were dropped.
  * Unless they came again meanwhile, the peer is told what is expected now.
@@ -268,10 +325,14 @@ void srn_ack_conclude(struct srn_qp *qp)
 	s32 ahead = srn_psn_diff(ack->ahead, qp->resp.msg.psn);
 
 	if (misses(qp)) {
+		if (is_soon(qp))
+			return;
 		ack->holed = false;
+		ack->news = false;
 		refuse(qp, srn_verdicts[SRN_V_SEQ].nak, true);
 		return;
 	}
+	ack->news = false;
 	if (!ack->holed)
 		return;
 	ack->holed = false;
@@ -291,8 +352,12 @@ static void send(struct srn_qp *qp, u8 syndrome, u32 psn)
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;
 	}
-	srn_build_aeth(skb, syndrome, qp->resp.msg.msn);
 	srn_count(qp->dev, counter_of(syndrome));
+	if (likely(syndrome_class(syndrome) == SRN_SYN_ACK))
+		syndrome = srn_rq_syndrome(qp);
+	else
+		srn_note_sent(qp, syndrome, psn);
+	srn_build_aeth(skb, syndrome, qp->resp.msg.msn);
 	srn_xmit(&qp->path, skb, NULL);
 }
 
@@ -312,6 +377,40 @@ static bool wants_ack_first(struct srn_ack *ack)
 	return true;
 }
 
+/* The NAK of a gap, with more in it. */
+static bool is_sack(const struct srn_qp *qp)
+{
+	const struct srn_ack *ack = &qp->resp.ack;
+
+	return srn_qp_sacks(qp) && ack->syndrome == srn_verdicts[SRN_V_SEQ].nak &&
+	       ack->psn == qp->resp.msg.psn && !srn_hold_is_empty(&qp->resp.hold);
+}
+
+/* Whether this is the SACK of a gap with which there is a NAK, too. */
+static bool is_in_vain(struct srn_ack *ack, u64 now)
+{
+	if (!ack->sacks)
+		ack->sacks_ns = now;
+	if (ack->sacks < SACKS_IN_VAIN)
+		ack->sacks++;
+	if (ack->sacks != SACKS_IN_VAIN || now - ack->sacks_ns < IN_VAIN_NS)
+		return false;
+	ack->sacks++;
+	return true;
+}
+
+static void send_sack(struct srn_qp *qp)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+	u64 now = ktime_get_ns();
+
+	ack->tells_ns = now + SACK_EVERY_NS;
+	srn_note_sent(qp, ack->syndrome, ack->psn);
+	srn_sack_held(qp, ack->syndrome);
+	if (is_in_vain(ack, now))
+		send(qp, ack->syndrome, ack->psn);
+}
+
 void srn_ack_send(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
@@ -320,7 +419,12 @@ void srn_ack_send(struct srn_qp *qp)
 	if (!ack->pending)
 		return;
 	ack->pending = false;
+	if (is_sack(qp)) {
+		send_sack(qp);
+		return;
+	}
 	if (wants_ack_first(ack))
 		send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
 	send(qp, ack->syndrome, ack->psn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_send);

@@ -24,6 +24,11 @@ struct srn_ack {
 	bool holed;		/* the NAK that would have brought them again was withdrawn */
 	bool again_any;		/* packets that are held came again behind this gap, up to @again */
 	u8 naks;		/* NAKs of gaps since the last ACK */
+	bool news;		/* the peer was not told all of what is held: it has SACKs */
+	u8 sacks;		/* of this gap, as far as they are counted; */
+	u64 sacks_ns;		/* ktime of the first */
+	u64 tells_ns;		/* not before this (ktime) is the next one sent */
+	u32 twice;		/* request packets that came a second time */
 	u64 resumes_ns;		/* RNR NAK: not before this (ktime) does the peer go on */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
@@ -60,6 +65,9 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held);
  * The peer, which may wait for nothing else, is told at once how far we are.
  */
 void srn_ack_filled(struct srn_qp *qp, bool done);
+
+/** srn_ack_twice() - a request packet came that was executed */
+void srn_ack_twice(struct srn_qp *qp);
 
 /** srn_ack_rnr() - the expected packet finds no receive WQE; what follows it draws nothing */
 void srn_ack_rnr(struct srn_qp *qp);

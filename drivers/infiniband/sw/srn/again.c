@@ -2,8 +2,11 @@
 /* What is sent again beside the cursor. */
 #include "again.h"
 
+#include <linux/ktime.h>
+
 #include "build.h"
 #include "build_request.h"
+#include "lost.h"
 #include "psn.h"
 #include "qp.h"
 #include "resend.h"
@@ -64,7 +67,7 @@ static void note_asked(struct srn_qp *qp, const struct srn_plan *plan)
 		srn_resend_asked(&qp->resend, plan->psn, srn_psn_add(plan->psn, plan->npsn));
 }
 
-/* What is missing in a row: only the last packet of it asks. */
+/* What is missing in a row: only the last packet of it asks, and the last before a wait. */
 static void send_run(struct srn_qp *qp, int *budget)
 {
 	struct srn_resend *r = &qp->resend;
@@ -72,7 +75,8 @@ static void send_run(struct srn_qp *qp, int *budget)
 	bool last;
 
 	while (r->left && *budget > 0 && srn_window_is_out(&qp->window, r->psn)) {
-		last = r->left == 1 || srn_psn_add(r->psn, 1) == qp->window.at.psn;
+		last = r->left == 1 || *budget == 1 ||
+		       srn_psn_add(r->psn, 1) == qp->window.at.psn;
 		--*budget;
 		if (!send_again(qp, r->psn, last, !last, &plan) && !r->left)
 			break;
@@ -106,7 +110,7 @@ static u32 probe_psn(struct srn_qp *qp)
 {
 	u32 last = srn_psn_add(qp->window.at.psn, -1);
 
-	if (qp->retry.rewound || qp->resend.asked || qp->retry.probes % 2 == 0 || srn_wqe_is_answered(wqe_of(qp, last)))
+	if (qp->retry.rewound || qp->score || qp->resend.asked || qp->retry.probes % 2 == 0 || srn_wqe_is_answered(wqe_of(qp, last)))
 		return qp->window.una;
 	return last;
 }
@@ -125,10 +129,35 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	note_asked(qp, &plan);
 }
 
+/* All that is lost, each run of it behind the other; the last packet of a run asks, and the last
+ * before a wait.
+ */
+static void send_lost(struct srn_qp *qp, int *budget)
+{
+	u64 now = ktime_get_ns();
+	struct srn_plan plan;
+	u32 psn, len;
+	bool last;
+
+	while (*budget > 0 && (len = srn_lost_next(qp, now, &psn))) {
+		last = len == 1 || *budget == 1;
+		--*budget;
+		if (!send_again(qp, psn, last, !last, &plan) && !qp->score)
+			break;
+		srn_count(qp->dev, SRN_CNT_SACK_RETRANS);
+		note_asked(qp, &plan);
+		srn_retry_resent(&qp->retry, now);
+		srn_lost_sent(qp, now, psn, min(len, plan.npsn));
+	}
+	srn_lost_watch(qp, now);
+}
+
 void srn_again_run(struct srn_qp *qp, int *budget)
 {
 	struct srn_resend *r = &qp->resend;
 
+	if (qp->score)
+		send_lost(qp, budget);
 	if (r->ask)
 		send_ask(qp, budget);
 	if (r->left)

@@ -9,6 +9,7 @@
 #include "ack.h"
 #include "build.h"
 #include "head.h"
+#include "lease.h"
 #include "limits.h"
 #include "mem.h"
 #include "opcode.h"
@@ -97,7 +98,7 @@ static struct sk_buff *build_read(struct srn_qp *qp, const struct srn_replay_slo
 	if (!skb)
 		return NULL;
 	if (pkt->aeth)
-		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
+		srn_build_aeth(skb, srn_rq_syndrome(qp), slot->msn);
 	if (!pkt->len)
 		return skb;
 	to = srn_build_payload(skb, pkt->len);
@@ -120,21 +121,77 @@ static enum srn_verdict refuse_rest(struct srn_qp *qp, struct srn_replay_slot *s
 	return v;
 }
 
-/* Copies, since who takes the memory back must not wait for packets that are on their way. */
+/* Copies, since the peer may take the memory back, and does not wait for what is on its way. */
 static bool copy_pages(struct sk_buff *skb, struct srn_mem *mem, u64 va, u32 len)
 {
-	struct page *page;
+	void *to;
 	u32 here;
 
 	for (; len; len -= here, va += here) {
-		page = srn_head_page();
-		if (!page)
+		to = srn_head_add_page(skb, len, &here);
+		if (!to)
 			return false;
-		here = min_t(u32, len, PAGE_SIZE);
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, here, PAGE_SIZE);
-		srn_mem_read(mem, va, page_address(page), here);
+		srn_mem_read(mem, va, to, here);
 	}
 	return true;
+}
+
+/* What stands in front of the @len bytes of @num packets as one. */
+static struct sk_buff *begin_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				 const struct srn_read_packet *pkt, u32 num, u32 len,
+				 const struct srn_lease *lease)
+{
+	struct srn_run run = {
+		.num = num,
+		.each = qp->mtu,
+		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+		.flags = lease ? SRN_PKT_LENT : 0,
+	};
+	struct sk_buff *skb;
+
+	if (len == pkt->left) {
+		run.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST;
+		run.word = srn_build_smsn(srn_rq_syndrome(qp), slot->msn);
+	}
+	skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, sizeof(run) + sizeof(*lease));
+	if (!skb)
+		return NULL;
+	if (pkt->aeth)
+		srn_build_aeth(skb, srn_rq_syndrome(qp), slot->msn);
+	srn_run_put(skb, &qp->path, &run);
+	if (lease)
+		skb_put_data(skb, lease, sizeof(*lease));
+	return skb;
+}
+
+/* By reference; who takes the memory back does not wait for it, it is lost then. NULL: not so. */
+static struct sk_buff *lend_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num,
+				u32 len)
+{
+	struct srn_lease lease;
+	struct sk_buff *skb;
+
+	if (!srn_lease_may(mem))
+		return NULL;
+	srn_lease_make(&lease, mem, qp->who.qpn);
+	skb = begin_run(qp, slot, pkt, num, len, &lease);
+	if (!skb || !srn_mem_attach(mem, pkt->va, skb, len))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
+static struct sk_buff *copy_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
+				const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num,
+				u32 len)
+{
+	struct sk_buff *skb = begin_run(qp, slot, pkt, num, len, NULL);
+
+	if (!skb || copy_pages(skb, mem, pkt->va, len))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
 }
 
 /* @num packets as one. */
@@ -142,27 +199,8 @@ static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot
 				 const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num)
 {
 	u32 len = min(num * qp->mtu, pkt->left);
-	struct srn_run run = {
-		.num = num,
-		.each = qp->mtu,
-		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
-	};
-	struct sk_buff *skb;
 
-	if (len == pkt->left) {
-		run.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST;
-		run.word = srn_build_smsn(SRN_SYN_ACK_UNLIMITED, slot->msn);
-	}
-	skb = srn_build(pkt->opcode, 0, qp->dest_qpn, slot->psn, sizeof(run));
-	if (!skb)
-		return NULL;
-	if (pkt->aeth)
-		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
-	srn_run_put(skb, &qp->path, &run);
-	if (copy_pages(skb, mem, pkt->va, len))
-		return skb;
-	kfree_skb(skb);
-	return NULL;
+	return lend_run(qp, slot, pkt, mem, num, len) ?: copy_run(qp, slot, pkt, mem, num, len);
 }
 
 static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
@@ -246,7 +284,7 @@ static struct sk_buff *build_atomic(struct srn_qp *qp, const struct srn_replay_s
 			SRN_BUILD_ALONE, qp->dest_qpn, slot->first_psn, 0);
 	if (!skb)
 		return NULL;
-	srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, slot->msn);
+	srn_build_aeth(skb, srn_rq_syndrome(qp), slot->msn);
 	if (!write)
 		srn_build_atomic_ack(skb, slot->orig);
 	return skb;

@@ -19,6 +19,10 @@ enum srn_alarm {
 	SRN_ALARM_QUIET,	/* no answer, or no worker, for a while, and posts go without
 				 * a doorbell
 				 */
+	SRN_ALARM_GAP,		/* what was overtaken, or sent again, may be lost by now */
+	SRN_ALARM_TELL,		/* the peer may be told again what is held */
+	SRN_ALARM_GATHER,	/* posts that were left are to go */
+	SRN_ALARM_PACE,		/* what has left has had its time */
 	SRN_ALARMS
 };
 

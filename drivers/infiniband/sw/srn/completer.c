@@ -2,8 +2,14 @@
 /* What the peer answers, and what it completes. */
 #include "completer.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rdma/ib_verbs.h>
 
+#include "credit.h"
+#include "hello.h"
+#include "lost.h"
+#include "note.h"
 #include "parse.h"
 #include "psn.h"
 #include "qp.h"
@@ -15,6 +21,8 @@
 #include "turn.h"
 #include "window.h"
 #include "wr_op.h"
+
+static_assert(SRN_WINDOW_READS <= SRN_EARLY);
 
 static bool receives(const struct srn_qp *qp)
 {
@@ -29,7 +37,11 @@ static struct srn_wqe *oldest(struct srn_qp *qp)
 /* Everything before @una was answered. */
 static void progress(struct srn_qp *qp, u32 una)
 {
+	u32 was = qp->window.cwnd;
+
 	srn_window_acked(&qp->window, una);
+	if (unlikely(was != qp->window.cwnd))
+		trace_srn_window(qp, was, SRN_WINDOW_GREW);
 	srn_sq_retire(qp);
 	srn_retry_progress(qp);
 }
@@ -92,6 +104,14 @@ static bool acknowledge(struct srn_qp *qp, u32 psn)
 	return true;
 }
 
+/* Whether @psn, which the peer misses, is the oldest one, all before it having been acknowledged.
+ * If a completion found no room meanwhile, nothing is sent any more.
+ */
+static bool is_missed(const struct srn_qp *qp, u32 psn)
+{
+	return receives(qp) && qp->window.una == psn;
+}
+
 /* What was known of what is behind a READ that has more of its answer now. */
 static void catch_up(struct srn_qp *qp)
 {
@@ -104,7 +124,7 @@ static void catch_up(struct srn_qp *qp)
 		take_early(qp);
 	if (early->named_any && srn_psn_diff(early->named, qp->window.una) <= 0) {
 		early->named_any = false;
-		if (early->named == qp->window.una)
+		if (is_missed(qp, early->named))
 			srn_retry_nak(qp);
 	}
 }
@@ -113,11 +133,9 @@ static void catch_up(struct srn_qp *qp)
 static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_SEQ_ERR);
-	if (!acknowledge(qp, srn_psn_add(psn, -1))) {
+	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
-		return;
-	}
-	if (qp->window.una == psn)
+	else if (is_missed(qp, psn))
 		srn_retry_nak(qp);
 }
 
@@ -128,7 +146,7 @@ static void rx_rnr(struct srn_qp *qp, u32 psn, u8 code)
 		note_named(qp, psn);	/* it will say so again */
 		return;
 	}
-	if (qp->window.una == psn)
+	if (is_missed(qp, psn))
 		srn_retry_rnr(qp, code);
 }
 
@@ -161,15 +179,27 @@ static void rx_fatal_nak(struct srn_qp *qp, u32 psn, u8 syndrome)
 	srn_sq_fail(qp, oldest(qp), v);
 }
 
+static void hear_credit(struct srn_qp *qp, struct sk_buff *skb)
+{
+	srn_credit_heard(&qp->credit, u8_get_bits(srn_pkt_syndrome(skb), SRN_SYN_VALUE),
+			 srn_pkt_msn(skb), qp->window.una);
+}
+
 static void rx_aeth(struct srn_qp *qp, struct sk_buff *skb)
 {
 	u8 syndrome = srn_pkt_syndrome(skb);
 	u32 psn = srn_pkt(skb)->psn;
+	u8 class = u8_get_bits(syndrome, SRN_SYN_CLASS);
 
-	switch (u8_get_bits(syndrome, SRN_SYN_CLASS)) {
+	if (unlikely(class == SRN_SYN_RNR || class == SRN_SYN_NAK))
+		srn_note_rcvd(qp, syndrome, psn);
+	switch (class) {
 	case SRN_SYN_ACK:
-		if (acknowledge(qp, psn) && srn_resend_is_stalled(&qp->resend, qp->window.una))
+		if (acknowledge(qp, psn) && srn_resend_is_stalled(&qp->resend, qp->window.una) &&
+		    receives(qp))
 			srn_retry_nak(qp);
+		if (unlikely(qp->credit.on))
+			hear_credit(qp, skb);
 		break;
 	case SRN_SYN_RNR:
 		rx_rnr(qp, psn, u8_get_bits(syndrome, SRN_SYN_VALUE));
@@ -183,6 +213,25 @@ static void rx_aeth(struct srn_qp *qp, struct sk_buff *skb)
 	default:	/* reserved */
 		srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
 	}
+}
+
+/* As a NAK of a gap, with more in it. Where nobody is asked it says nothing. */
+static void rx_sack(struct srn_qp *qp, struct sk_buff *skb)
+{
+	u32 psn = srn_pkt(skb)->psn;
+
+	if (!srn_hello_heard(qp)) {
+		srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
+		return;
+	}
+	srn_count(qp->dev, SRN_CNT_RCVD_SACK);
+	srn_note_rcvd(qp, srn_pkt_syndrome(skb), psn);
+	if (!acknowledge(qp, srn_psn_add(psn, -1)))
+		note_named(qp, psn);
+	if (receives(qp) && srn_lost_heard(qp, psn, skb))
+		srn_retry_heard(qp);
+	else if (is_missed(qp, psn))
+		srn_retry_nak(qp);
 }
 
 /* The READ-like WQE that a response with @psn belongs to, all before it being
@@ -286,6 +335,8 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	v = srn_response_place(qp, wqe, skb);
+	if (v == SRN_V_DROP)	/* its region has gone: as if it had been lost */
+		return;
 	if (v)
 		srn_sq_fail(qp, wqe, v);
 	else
@@ -329,6 +380,16 @@ bool srn_completer_takes_run(struct srn_qp *qp, struct sk_buff *skb)
 	return wqe && srn_response_fits(qp, wqe, skb);
 }
 
+/* An ACK of what was acknowledged last may come unasked, to tell of receives (9.7.7.2). */
+static void rx_late(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (likely(!qp->credit.on) || srn_pkt_info(skb)->op != SRN_OP_ACK ||
+	    u8_get_bits(srn_pkt_syndrome(skb), SRN_SYN_CLASS) != SRN_SYN_ACK)
+		return;
+	if (srn_pkt(skb)->psn == srn_psn_add(qp->window.una, -1))
+		hear_credit(qp, skb);
+}
+
 void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	const struct srn_opcode *info = srn_pkt_info(skb);
@@ -342,11 +403,16 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 	if (!srn_window_has(&qp->window, srn_pkt(skb)->psn)) {
 		if (srn_psn_diff(srn_pkt(skb)->psn, qp->window.end) >= 0)
 			srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
+		else
+			rx_late(qp, skb);
 		goto drop;
 	}
 	switch (info->op) {
 	case SRN_OP_ACK:
 		rx_aeth(qp, skb);
+		break;
+	case SRN_OP_SACK:
+		rx_sack(qp, skb);
 		break;
 	case SRN_OP_READ_RESP:
 		rx_read_response(qp, skb);
@@ -362,3 +428,4 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 drop:
 	kfree_skb(skb);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_completer_rx);

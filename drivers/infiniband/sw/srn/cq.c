@@ -172,6 +172,19 @@ u32 srn_cq_room(struct srn_cq *cq)
 	return room;
 }
 
+u32 srn_cq_unpolled(struct srn_cq *cq)
+{
+	unsigned long flags;
+	u32 waiting;
+
+	/* The lock: a resize takes the page away. */
+	spin_lock_irqsave(&cq->lock, flags);
+	waiting = unconsumed(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return waiting;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_unpolled);
+
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp)
 {
 	u32 mask = cq->entries - 1, from, to;

@@ -70,6 +70,9 @@ void srn_cq_settle(struct srn_cq *cq);
 /** srn_cq_room() - completions that fit now; none once the CQ is overrun */
 u32 srn_cq_room(struct srn_cq *cq);
 
+/** srn_cq_unpolled() - completions that the program has not taken yet, by what it says */
+u32 srn_cq_unpolled(struct srn_cq *cq);
+
 /** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);
 

@@ -60,8 +60,8 @@ static int check_icrc(struct sk_buff *skb)
 	return srn_parse_icrc(skb) ? SRN_CNT_RX_ICRC : PASS;
 }
 
-/* Congestion notifications are for QPs of each service; of the reserved opcodes those of
- * a reliable one are let in, since they draw a NAK.
+/* Congestion notifications are for QPs of each service, SACKs for who has them; of the reserved
+ * opcodes those of a reliable one are let in, since they draw a NAK.
  */
 static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
 {
@@ -70,6 +70,8 @@ static int check_service(const struct srn_qp *qp, const struct srn_pkt *pkt)
 
 	if (op == SRN_OP_CNP)
 		return PASS;
+	if (op == SRN_OP_SACK)
+		return READ_ONCE(qp->recovery) == SRN_RECOVERY_SACK ? PASS : SRN_CNT_RX_OPCODE;
 	if (op == SRN_OP_NONE)
 		return fits && qp->svc->reliable ? PASS : SRN_CNT_RX_OPCODE;
 	return fits ? PASS : SRN_CNT_RX_NO_QP;
@@ -84,11 +86,12 @@ static int check_pkey(const struct srn_pkt *pkt)
 }
 
 /* Requests are taken from RTR on, answers only where requests may have gone out. What is
- * neither is as good as a request: a reserved opcode, a CNP for the answers of this side.
+ * neither is as good as a request: a reserved opcode, a CNP for the answers of this side, a hello.
  */
 static int check_state(const struct srn_qp *qp, const struct srn_opcode *info)
 {
-	bool answer = info->op != SRN_OP_NONE && info->op != SRN_OP_CNP && !info->is_request;
+	bool answer = info->op != SRN_OP_NONE && info->op != SRN_OP_CNP &&
+		      info->op != SRN_OP_SACK && !info->is_request;
 
 	/* Pairs with the release in srn_qp_set_state(): the path was set before. */
 	switch (smp_load_acquire(&qp->state)) {

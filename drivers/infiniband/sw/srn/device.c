@@ -137,6 +137,7 @@ static int init_tables(struct srn_dev *dev)
 		return -ENOMEM;
 	srn_mem_table_init(&dev->mems);
 	xa_init_flags(&dev->avs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->tallies, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->gid_lock);
 	return 0;
 }
@@ -145,6 +146,8 @@ static void destroy_tables(struct srn_dev *dev)
 {
 	kfree(rcu_dereference_protected(dev->gids, true));
 	mutex_destroy(&dev->gid_lock);
+	WARN_ON_ONCE(!xa_empty(&dev->tallies));
+	xa_destroy(&dev->tallies);
 	WARN_ON_ONCE(!xa_empty(&dev->avs));
 	xa_destroy(&dev->avs);
 	srn_mem_table_destroy(&dev->mems);
@@ -170,6 +173,7 @@ static struct srn_dev *create(struct net_device *ndev, struct net *net)
 	}
 	dev->ndev = ndev;
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	dev->cc = srn_cc_defaults;
 	set_attributes(dev);
 	srn_net_add_dev(dev->snet, dev);
 	spin_lock(&links_lock);
@@ -214,6 +218,16 @@ struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev)
 	}
 	rcu_read_unlock();
 	return found;
+}
+
+struct srn_dev *srn_dev_find(u32 index)
+{
+	struct srn_dev *dev;
+
+	list_for_each_entry_rcu(dev, &links, link)
+		if (dev->ibdev.index == index)
+			return dev;
+	return NULL;
 }
 
 /* Also one that the core has disabled: it may be about to enable it again. */

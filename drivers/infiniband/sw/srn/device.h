@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
 
+#include "cc.h"
 #include "limits.h"
 #include "mem.h"
 #include "stats.h"
@@ -24,9 +25,11 @@ struct srn_dev {
 	struct srn_net *snet;		/* sockets */
 	struct list_head node;		/* in snet->devs, RCU */
 	struct srn_stats __percpu *stats;
+	struct srn_cc_params cc;	/* written at any time (knob.c) */
 	struct srn_mem_table mems;
 	struct xarray avs;		/* index -> struct srn_av, RCU */
 	u32 av_next[2];
+	struct xarray tallies;		/* counter's id -> struct srn_tally */
 	struct srn_gid_table __rcu *gids;
 	struct mutex gid_lock;		/* writers of gids and gid_next */
 	unsigned long gid_next;
@@ -37,6 +40,7 @@ struct srn_dev {
 	atomic_t num_cqs;
 	atomic_t num_srqs;
 	u32 srqn_next;
+	u32 mbps;			/* of the netdev, as query_port found it last; 0: unknown */
 	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;
 	bool port_up;			/* as last announced; RTNL */
@@ -82,6 +86,9 @@ void srn_dev_update_port(struct srn_dev *dev);
 
 /** srn_dev_get_by_netdev() - the enabled link of a netdev, or NULL; ib_device_put() it */
 struct srn_dev *srn_dev_get_by_netdev(const struct net_device *ndev);
+
+/** srn_dev_find() - the link with this ib_device.index, or NULL; RCU read side */
+struct srn_dev *srn_dev_find(u32 index);
 
 /**
  * srn_dev_init() - once, before the first link

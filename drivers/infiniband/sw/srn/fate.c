@@ -133,6 +133,7 @@ static enum kind kind_of(const struct sk_buff *skb, u8 opcode)
 	case SRN_OP_ATOMIC_ACK:
 		return RESPONSE;
 	case SRN_OP_ACK:
+	case SRN_OP_SACK:
 		return kind_of_ack(skb, sizeof(struct udphdr) + sizeof(struct srn_bth));
 	case SRN_OP_CNP:
 		return CNP;

@@ -4,9 +4,13 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 
+#include "credit.h"
+#include "pace.h"
 #include "payer.h"
 #include "qp.h"
+#include "react.h"
 #include "sq.h"
 #include "window.h"
 
@@ -31,6 +35,9 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 	 */
 	if (srn_wqe_is_local(wqe) && qp->window.at.index - qp->sq.una >= SRN_WINDOW)
 		return SRN_GATE_ORDER;
+	if (unlikely(srn_credit_waits(&qp->credit, srn_wqe_takes_recv(wqe),
+				      srn_window_inflight(&qp->window))))
+		return SRN_GATE_CREDIT;
 	return SRN_GATE_OPEN;
 }
 
@@ -44,6 +51,8 @@ static enum srn_gate flow_gate(struct srn_qp *qp)
 			return SRN_GATE_WINDOW;
 		if (qp->retry.probing && srn_window_inflight(w))
 			return SRN_GATE_PROBE;
+		if (unlikely(srn_credit_stops(&qp->credit, w->at.psn, w->una)))
+			return SRN_GATE_CREDIT;
 		return SRN_GATE_OPEN;
 	}
 	return srn_payer_has_room(&qp->payer) ? SRN_GATE_OPEN : SRN_GATE_ROOM;
@@ -53,10 +62,20 @@ static enum srn_gate reads_gate(const struct srn_qp *qp, const struct srn_wqe *w
 {
 	u32 reads = srn_window_reads(&qp->window);
 
+	if (!srn_wqe_is_answered(wqe))
+		return SRN_GATE_OPEN;
 	/* Where none are allowed it fails when it starts. */
-	if (reads && reads >= qp->max_rd_atomic && srn_wqe_is_answered(wqe))
+	if (reads && reads >= qp->max_rd_atomic)
 		return SRN_GATE_READS;
-	return SRN_GATE_OPEN;
+	return srn_window_takes_read(&qp->window) ? SRN_GATE_OPEN : SRN_GATE_WINDOW;
+}
+
+/* The last question: what waits for something else needs no alarm. */
+static enum srn_gate pace_gate(struct srn_qp *qp)
+{
+	if (likely(!srn_pace_is_on(&qp->pace)))
+		return SRN_GATE_OPEN;
+	return srn_react_ask(qp, SRN_PACE_REQUESTS, ktime_get_ns()) ? SRN_GATE_OPEN : SRN_GATE_PACE;
 }
 
 enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
@@ -65,6 +84,6 @@ enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 	if (gate || srn_wqe_is_local(wqe))
 		return gate;
-	return flow_gate(qp) ?: reads_gate(qp, wqe);
+	return flow_gate(qp) ?: reads_gate(qp, wqe) ?: pace_gate(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gate_wqe);

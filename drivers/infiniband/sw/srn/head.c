@@ -142,6 +142,17 @@ struct page *srn_head_page(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_head_page);
 
+void *srn_head_add_page(struct sk_buff *skb, u32 len, u32 *here)
+{
+	struct page *page = srn_head_page();
+
+	if (!page)
+		return NULL;
+	*here = min_t(u32, len, PAGE_SIZE);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, *here, PAGE_SIZE);
+	return page_address(page);
+}
+
 static struct sk_buff *from_page(u32 size)
 {
 	u32 whole = SKB_HEAD_ALIGN(size);

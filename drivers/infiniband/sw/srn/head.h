@@ -27,6 +27,14 @@ void *srn_head_cut(u32 size);
 struct page *srn_head_page(void);
 extern bool srn_head_again;	/* whether such pages are used again; KUnit sets it */
 
+/**
+ * srn_head_add_page() - one of these to @skb, for @len bytes of payload or as many as it takes
+ * @here: set to how many, which the caller writes
+ *
+ * BH disabled. Return: where to; NULL without memory.
+ */
+void *srn_head_add_page(struct sk_buff *skb, u32 len, u32 *here);
+
 int srn_head_init(void);
 /** srn_head_exit() - nobody allocates any more; packets on their way keep what they have */
 void srn_head_exit(void);

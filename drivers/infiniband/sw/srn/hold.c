@@ -4,12 +4,15 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/math64.h>
 #include <linux/skbuff.h>
+#include <linux/slab.h>
 
 #include "device.h"
 #include "parse.h"
 #include "psn.h"
 #include "stats.h"
+#include "trace.h"
 
 static struct sk_buff *to_skb(struct rb_node *node)
 {
@@ -23,12 +26,14 @@ static u32 psn_of(struct rb_node *node)
 
 static void charge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
 {
+	hold->num++;
 	hold->bytes += skb->truesize;
 	atomic_long_add(skb->truesize, &dev->hold_bytes);
 }
 
 static void uncharge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
 {
+	hold->num--;
 	hold->bytes -= skb->truesize;
 	atomic_long_sub(skb->truesize, &dev->hold_bytes);
 }
@@ -42,13 +47,98 @@ static const struct srn_share hold_share = {
 	.least = SRN_HOLD_LEAST_BYTES,
 };
 
+static const struct srn_share wide_share = {
+	.all = SRN_DEV_HOLD_BYTES,
+	.full = SRN_HOLD_WIDE_BYTES,
+	.scarce = SRN_HOLD_SCARCE_BYTES,
+	.most = SRN_HOLD_SCARCE_BYTES,
+	.least = SRN_HOLD_LEAST_BYTES,
+};
+
+static bool is_full(long all)
+{
+	return all > 2 * SRN_DEV_HOLD_BYTES;
+}
+
+bool srn_hold_take_room(struct srn_dev *dev, u32 bytes)
+{
+	if (is_full(atomic_long_read(&dev->hold_bytes)))
+		return false;
+	atomic_long_add(bytes, &dev->hold_bytes);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_take_room);
+
+void srn_hold_give_back(struct srn_dev *dev, u32 bytes)
+{
+	atomic_long_sub(bytes, &dev->hold_bytes);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_give_back);
+
 /* What is held stays, so that the parts of many QPs together have an end, too. */
 static bool has_room(const struct srn_dev *dev, const struct srn_hold *hold)
 {
 	long all = atomic_long_read(&dev->hold_bytes);
 
-	return all <= 2 * SRN_DEV_HOLD_BYTES && hold->bytes < srn_dev_share(dev, &hold_share, all);
+	return !is_full(all) &&
+	       hold->bytes < srn_dev_share(dev, hold->mtu ? &wide_share : &hold_share, all);
 }
+
+/* PSNs of a request. How long a READ says that it is was not looked at yet: it counts as at most
+ * as much as a set has room for behind the farthest request.
+ */
+static u32 num_psns(const struct srn_hold *hold, struct sk_buff *skb)
+{
+	static_assert(SRN_HOLD_WIDE + SRN_HOLD_AHEAD <= SRN_PSNS);
+	if (!hold->mtu || srn_pkt_info(skb)->op != SRN_OP_READ_REQ)
+		return 1;
+	return clamp_t(u32, DIV_ROUND_UP_ULL((u64)be32_to_cpu(srn_pkt_reth(skb)->len), hold->mtu),
+		       1, SRN_HOLD_AHEAD);
+}
+
+/* Without memory the peer is told less than there is. */
+static bool may_note(struct srn_dev *dev, struct srn_hold *hold)
+{
+	if (hold->held || !hold->mtu)
+		return hold->held;
+	hold->held = kzalloc(sizeof(*hold->held), GFP_ATOMIC | __GFP_NOWARN);
+	if (!hold->held)
+		return false;
+	hold->bytes += sizeof(*hold->held);
+	atomic_long_add(sizeof(*hold->held), &dev->hold_bytes);
+	return true;
+}
+
+static void note_held(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb)
+{
+	if (may_note(dev, hold))
+		srn_psns_add(hold->held, srn_pkt(skb)->psn, num_psns(hold, skb));
+}
+
+static void note_gone(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb)
+{
+	if (!hold->held)
+		return;
+	srn_psns_drop(hold->held, srn_pkt(skb)->psn, num_psns(hold, skb));
+	if (!RB_EMPTY_ROOT(&hold->tree))
+		return;
+	kfree(hold->held);
+	hold->held = NULL;
+	hold->bytes -= sizeof(*hold->held);
+	atomic_long_sub(sizeof(*hold->held), &dev->hold_bytes);
+}
+
+void srn_hold_widen(struct srn_dev *dev, struct srn_hold *hold, u32 mtu)
+{
+	struct rb_node *node;
+
+	if (hold->mtu == mtu)
+		return;
+	hold->mtu = mtu;
+	for (node = rb_first(&hold->tree); node; node = rb_next(node))
+		note_held(dev, hold, to_skb(node));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_widen);
 
 /* The link that a node with @psn belongs at. */
 struct place {
@@ -84,6 +174,7 @@ static void insert(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *s
 	rb_link_node(&skb->rbnode, at->parent, at->link);
 	rb_insert_color(&skb->rbnode, &hold->tree);
 	hold->last = rb_last(&hold->tree);
+	note_held(dev, hold, skb);
 }
 
 /* The node stands where the list's pointers and the netdev's do, which nobody needs here. */
@@ -95,6 +186,7 @@ static struct sk_buff *take_out(struct srn_dev *dev, struct srn_hold *hold, stru
 	if (node == hold->last)
 		hold->last = rb_last(&hold->tree);
 	uncharge(dev, hold, skb);
+	note_gone(dev, hold, skb);
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = NULL;
@@ -121,13 +213,14 @@ enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk
 	struct sk_buff *own;
 	struct place at;
 
-	if (srn_psn_diff(psn, expected) > SRN_HOLD_AHEAD)
+	if (srn_psn_diff(psn, expected) > (hold->mtu ? SRN_HOLD_WIDE : SRN_HOLD_AHEAD))
 		return SRN_HELD_NOT;
 	if (!find_place(hold, psn, &at))
 		return SRN_HELD_AGAIN;
 	own = has_room(dev, hold) ? copy(skb) : NULL;
 	if (!own) {
 		srn_count(dev, SRN_CNT_HOLD_FULL);
+		trace_srn_hold_full(dev, hold, skb);
 		return SRN_HELD_NOT;
 	}
 	insert(dev, hold, own, &at);
@@ -135,6 +228,21 @@ enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk
 	return SRN_HELD_NEW;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_add);
+
+u32 srn_hold_span(const struct srn_hold *hold, u32 expected)
+{
+	if (!hold->last)
+		return 0;
+	return srn_psn_diff(psn_of(hold->last), expected) + num_psns(hold, to_skb(hold->last)) - 1;
+}
+
+u32 srn_hold_ahead(const struct srn_dev *dev, const struct srn_hold *hold, u32 expected)
+{
+	if (has_room(dev, hold))
+		return SRN_HOLD_WIDE;
+	return srn_hold_span(hold, expected) + 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_ahead);
 
 bool srn_hold_is_single(const struct srn_hold *hold)
 {
@@ -182,5 +290,6 @@ void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
 
 	while ((first = rb_first(&hold->tree)))
 		kfree_skb(take_out(dev, hold, first));
+	hold->mtu = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_purge);

@@ -10,13 +10,20 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include "psns.h"
+
 struct sk_buff;
 struct srn_dev;
 
 struct srn_hold {
 	struct rb_root tree;
 	struct rb_node *last;	/* the highest PSN, where most of what comes early belongs */
-	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet */
+	u32 num;
+	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet, or, if it is wide,
+				 * SRN_HOLD_WIDE_BYTES
+				 */
+	u32 mtu;		/* the path's, bytes: it is wide; or 0 */
+	struct srn_psns *held;	/* if it is wide: PSNs of what is held, while something is */
 };
 
 /* What became of an early request. */
@@ -36,6 +43,27 @@ enum srn_held {
  */
 enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
 			   u32 expected);
+
+/**
+ * srn_hold_widen() - of a peer with a path MTU of @mtu bytes that can be told what is held, of what
+ * is held already, too; 0: it can't, and nothing is held
+ */
+void srn_hold_widen(struct srn_dev *dev, struct srn_hold *hold, u32 mtu);
+
+/**
+ * srn_hold_take_room() - @bytes of memory, that something is known of what a peer holds, are
+ * charged to the device as what is held is; false: there is no room
+ */
+bool srn_hold_take_room(struct srn_dev *dev, u32 bytes);
+
+/** srn_hold_give_back() - and not any more */
+void srn_hold_give_back(struct srn_dev *dev, u32 bytes);
+
+/** srn_hold_span() - PSNs up to the highest that is held, behind @expected; 0: nothing is held */
+u32 srn_hold_span(const struct srn_hold *hold, u32 expected);
+
+/** srn_hold_ahead() - so many PSNs, from @expected on, would be kept now */
+u32 srn_hold_ahead(const struct srn_dev *dev, const struct srn_hold *hold, u32 expected);
 
 /** srn_hold_is_empty() - whether nothing is held */
 static inline bool srn_hold_is_empty(const struct srn_hold *hold)
@@ -62,7 +90,7 @@ struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 ex
 /** srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet */
 void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb);
 
-/** srn_hold_purge() - hold nothing */
+/** srn_hold_purge() - hold nothing; it is not wide any more */
 void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold);
 
 #endif

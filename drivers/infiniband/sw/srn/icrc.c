@@ -140,6 +140,14 @@ u32 srn_icrc_skb(u32 crc, const struct sk_buff *skb, unsigned int offset, unsign
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_skb);
 
+__le32 srn_icrc_packet(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6)
+{
+	int from = (const u8 *)udp_bth - skb->data + sizeof(struct udphdr) + sizeof(struct srn_bth);
+	u32 crc = srn_icrc_hdr(ip, udp_bth, is_v6);
+
+	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
+}
+
 int srn_icrc_init(void)
 {
 	return srn_crc32_init();

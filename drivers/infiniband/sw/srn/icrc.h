@@ -53,6 +53,17 @@ static inline __le32 srn_icrc_final(u32 crc)
 }
 
 /**
+ * srn_icrc_packet() - what the trailer of a whole packet is to carry
+ * @skb: ends with room for the ICRC, which is not looked at
+ * @ip: its IP header, as srn_icrc_hdr()
+ * @udp_bth: its UDP header in linear data, as srn_icrc_hdr()
+ * @is_v6: which IP version @ip is
+ *
+ * Where skb->data stands does not matter, in front of @udp_bth or behind. Any context.
+ */
+__le32 srn_icrc_packet(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6);
+
+/**
  * srn_icrc_init() - choose the fastest CRC-32 of this CPU by a short measurement
  *
  * The functions above work before it, more slowly. May sleep. Return: 0 or -errno.

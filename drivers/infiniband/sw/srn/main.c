@@ -8,6 +8,7 @@
 #include "fate.h"
 #include "head.h"
 #include "icrc.h"
+#include "knob.h"
 #include "net.h"
 #include "netdev.h"
 #include "qpn.h"
@@ -44,9 +45,14 @@ static int __init srn_init(void)
 	err = srn_netdev_init();
 	if (err)
 		goto err_net;
+	err = srn_knob_init();
+	if (err)
+		goto err_netdev;
 	rdma_link_register(&link_ops);
 	return 0;
 
+err_netdev:
+	srn_netdev_exit();
 err_net:
 	srn_net_exit();
 err_turn:
@@ -68,6 +74,7 @@ static void __exit srn_exit(void)
 	 */
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
+	srn_knob_exit();
 	srn_netdev_exit();
 	srn_net_exit();
 	srn_fate_exit();

@@ -16,6 +16,9 @@
 
 #define KEY_INDEX(key)	((key) >> 8)
 
+/* Registrations so far, of all devices. */
+static atomic64_t serials = ATOMIC64_INIT(0);
+
 void srn_mem_init(struct srn_mem *mem, struct srn_dev *dev, struct ib_pd *pd,
 		  enum srn_mem_type type)
 {
@@ -69,6 +72,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_mem_insert);
 
 void srn_mem_set_state(struct srn_mem *mem, enum srn_mem_state state)
 {
+	if (state == SRN_MEM_VALID)
+		mem->serial = atomic64_inc_return(&serials);
 	/* Pairs with the acquire in get_valid(): bounds and rights before validity. */
 	smp_store_release(&mem->state, state);
 }
@@ -104,12 +109,12 @@ struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key)
 }
 
 /* A reference to what @key names if it is valid now, else NULL. */
-static struct srn_mem *get_valid(const struct srn_who *who, u32 key)
+static struct srn_mem *get_valid(struct srn_dev *dev, u32 key)
 {
 	struct srn_mem *mem;
 
 	rcu_read_lock();
-	mem = xa_load(&who->dev->mems.mems, KEY_INDEX(key));
+	mem = xa_load(&dev->mems.mems, KEY_INDEX(key));
 	if (!mem || !refcount_inc_not_zero(&mem->refs)) {
 		rcu_read_unlock();
 		return NULL;
@@ -119,12 +124,35 @@ static struct srn_mem *get_valid(const struct srn_who *who, u32 key)
 	/* Pairs with the barrier in srn_mem_quiesce(). */
 	smp_mb__after_atomic();
 	/* Pairs with the release in srn_mem_set_state(). */
-	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID &&
-		   mem->key == key && mem->pd == who->pd))
+	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID && mem->key == key))
 		return mem;
 	srn_mem_put(mem);
 	return NULL;
 }
+
+/* For one PD, too. */
+static struct srn_mem *get_own(const struct srn_who *who, u32 key)
+{
+	struct srn_mem *mem = get_valid(who->dev, key);
+
+	if (likely(mem && mem->pd == who->pd))
+		return mem;
+	if (mem)
+		srn_mem_put(mem);
+	return NULL;
+}
+
+struct srn_mem *srn_mem_get_same(struct srn_dev *dev, u32 key, u64 serial)
+{
+	struct srn_mem *mem = get_valid(dev, key);
+
+	if (likely(mem && mem->serial == serial))
+		return mem;
+	if (mem)
+		srn_mem_put(mem);
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_same);
 
 static bool covers(const struct srn_mem *mem, u64 addr, u64 len)
 {
@@ -144,7 +172,7 @@ enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sg
 		return SRN_OK;
 	}
 
-	mem = get_valid(who, sge->lkey);
+	mem = get_own(who, sge->lkey);
 	if (unlikely(!mem))
 		return SRN_V_LOC_PROT;
 	if (unlikely(mem->type == SRN_MEM_MW || (mem->access & access) != access ||
@@ -160,7 +188,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_local);
 enum srn_verdict srn_mem_get_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
 				    int access, struct srn_mem **res)
 {
-	struct srn_mem *mem = get_valid(who, rkey);
+	struct srn_mem *mem = get_own(who, rkey);
 
 	if (unlikely(!mem))
 		return SRN_V_REM_ACCESS;

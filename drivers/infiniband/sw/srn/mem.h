@@ -64,6 +64,7 @@ struct srn_mem {
 	enum srn_mem_type type;
 	enum srn_mem_state state;	/* store release, load acquire: guards the next fields */
 	u32 key;			/* index << 8 | key byte; lkey == rkey */
+	u64 serial;			/* of this registration: no other has had it, or will */
 	int access;			/* IB_ACCESS_* */
 	bool permanent;			/* the local DMA lkey: not counted */
 	struct srn_mem_map map;		/* of a window: a part of its MR's, whose blocks these are */
@@ -106,7 +107,11 @@ void srn_mem_init(struct srn_mem *mem, struct srn_dev *dev, struct ib_pd *pd,
 int srn_mem_insert(struct srn_mem *mem);
 /** srn_mem_remove() - take the key away and wait until the last access ended. May sleep. */
 void srn_mem_remove(struct srn_mem *mem);
-/** srn_mem_set_state() - with release semantics: what the state guards is set before */
+/**
+ * srn_mem_set_state() - with release semantics: what the state guards is set before
+ *
+ * Each time that a key becomes valid it is another registration, with a serial of its own.
+ */
 void srn_mem_set_state(struct srn_mem *mem, enum srn_mem_state state);
 /**
  * srn_mem_quiesce() - leave the valid state and wait for accesses on other CPUs
@@ -141,6 +146,13 @@ enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sg
  */
 enum srn_verdict srn_mem_get_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
 				    int access, struct srn_mem **mem);
+
+/**
+ * srn_mem_get_same() - a reference to what @key names, if it is the registration with @serial
+ *
+ * BH disabled. NULL if it is not, or not valid; else the caller puts it.
+ */
+struct srn_mem *srn_mem_get_same(struct srn_dev *dev, u32 key, u64 serial);
 
 static inline void srn_mem_put(struct srn_mem *mem)
 {

@@ -94,6 +94,7 @@ const struct srn_opcode srn_opcodes[256] = {
 	[IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] = ROW(SEND, ONLY, DETH | IMM, REQ | DATA),
 
 	[SRN_OPCODE_CNP] = ROW(CNP, ONLY, 0, DATA),
+	[SRN_OPCODE_SACK] = ROW(SACK, ONLY, AETH, DATA),
 };
 EXPORT_SYMBOL_IF_KUNIT(srn_opcodes);
 

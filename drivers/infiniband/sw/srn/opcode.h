@@ -51,6 +51,8 @@
 
 /* IB_OPCODE_CNP (0x80) is that of native InfiniBand. */
 #define SRN_OPCODE_CNP	0x81
+/* Of the manufacturers' space: no service's, so that who does not know it drops it. */
+#define SRN_OPCODE_SACK	0xc7
 
 /* The operation that a packet is part of. */
 enum srn_op {
@@ -65,6 +67,7 @@ enum srn_op {
 	SRN_OP_FETCH_ADD,
 	SRN_OP_ATOMIC_WRITE,
 	SRN_OP_CNP,
+	SRN_OP_SACK,
 };
 
 /* Where in its message a packet stands. */
@@ -90,6 +93,7 @@ enum srn_svc {
 	SRN_SVC_UC = 1,
 	SRN_SVC_UD = 3,
 	SRN_SVC_CNP = 4,
+	SRN_SVC_SACK = 6,
 };
 
 /**
@@ -100,7 +104,7 @@ enum srn_svc {
  * @hdr_len: bytes from the start of the BTH to the payload; follows from @hdrs
  * @access: IB_ACCESS_REMOTE_* that the QP and the key named must grant, or 0
  * @is_request: runs in the responder. Of the others all but CNP, which is
- *	nobody's request and nobody's answer, run in the completer.
+ *	nobody's request and nobody's answer, and SACK packets that are hellos, run in the completer.
  * @has_payload: may carry bytes between the headers and the ICRC
  * @is_stream: SEND and WRITE: payload in one or more packets, and acknowledged by an ACK;
  *	other requests have an answer of their own, which is kept for a duplicate

@@ -12,6 +12,8 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 
 #define BTH_OFFSET	(sizeof(struct udphdr))
 #define MIN_LEN		(BTH_OFFSET + sizeof(struct srn_bth) + SRN_ICRC_SIZE)
@@ -24,10 +26,12 @@ static enum srn_parse_result pull(struct sk_buff *skb, unsigned int len)
 /* Options would move the UDP header away from where the ICRC's pseudo header
  * expects it, and RoCEv2 knows none.
  */
-static bool ipv4_is_sound(const struct sk_buff *skb)
+static bool ipv4_is_sound(const struct sk_buff *skb, struct srn_pkt *pkt)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
+	if (INET_ECN_is_ce(ip->tos))
+		pkt->flags |= SRN_PKT_CE;
 	return ip->ihl == 5 &&
 	       skb_network_offset(skb) == -(int)sizeof(*ip) &&
 	       ntohs(ip->tot_len) == sizeof(*ip) + skb->len;
@@ -41,6 +45,8 @@ static bool ipv6_is_sound(const struct sk_buff *skb, struct srn_pkt *pkt)
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
 
 	pkt->flags |= SRN_PKT_V6;
+	if (INET_ECN_is_ce(ipv6_get_dsfield(ip)))
+		pkt->flags |= SRN_PKT_CE;
 	return ip->nexthdr == IPPROTO_UDP &&
 	       skb_network_offset(skb) == -(int)sizeof(*ip) &&
 	       ntohs(ip->payload_len) == skb->len;
@@ -55,7 +61,7 @@ bool srn_parse_lengths(struct sk_buff *skb)
 		return false;
 	switch (ip_hdr(skb)->version) {
 	case 4:
-		return ipv4_is_sound(skb);
+		return ipv4_is_sound(skb, pkt);
 	case 6:
 		return ipv6_is_sound(skb, pkt);
 	default:
@@ -146,15 +152,11 @@ EXPORT_SYMBOL_IF_KUNIT(srn_parse);
 enum srn_parse_result srn_parse_icrc(struct sk_buff *skb)
 {
 	const struct srn_pkt *pkt = srn_pkt(skb);
-	unsigned int start = pkt->bth + sizeof(struct srn_bth);
-	unsigned int trailer = skb->len - SRN_ICRC_SIZE;
-	__le32 got;
-	u32 crc;
+	__le32 got, want;
 
-	if (skb_copy_bits(skb, trailer, &got, sizeof(got)))
+	if (skb_copy_bits(skb, skb->len - SRN_ICRC_SIZE, &got, sizeof(got)))
 		return SRN_PARSE_ICRC;
-	crc = srn_icrc_hdr(skb_network_header(skb), skb->data, pkt->flags & SRN_PKT_V6);
-	crc = srn_icrc_skb(crc, skb, start, trailer - start);
-	return srn_icrc_final(crc) == got ? SRN_PARSE_OK : SRN_PARSE_ICRC;
+	want = srn_icrc_packet(skb, skb_network_header(skb), skb->data, pkt->flags & SRN_PKT_V6);
+	return want == got ? SRN_PARSE_OK : SRN_PARSE_ICRC;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_parse_icrc);

@@ -34,6 +34,8 @@ struct srn_pkt {
 #define SRN_PKT_SE		BIT(0)	/* solicited event */
 #define SRN_PKT_ACKREQ		BIT(1)
 #define SRN_PKT_V6		BIT(2)
+#define SRN_PKT_LENT		BIT(3)	/* run: its payload is leased (lease.h) */
+#define SRN_PKT_CE		BIT(4)	/* a router marked it, and nobody was told yet */
 
 /* What a RETH or AtomicETH names in the responder's memory. */
 struct srn_range {
@@ -101,6 +103,11 @@ static inline u8 srn_pkt_syndrome(struct sk_buff *skb)
 	return be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_SYNDROME);
 }
 
+static inline u32 srn_pkt_msn(struct sk_buff *skb)
+{
+	return be32_get_bits(srn_pkt_aeth(skb)->smsn, SRN_AETH_MSN);
+}
+
 static inline const struct srn_atomic_ack_eth *srn_pkt_atomic_ack(struct sk_buff *skb)
 {
 	return srn_pkt_ext(skb) + sizeof(struct srn_aeth);
@@ -160,7 +167,10 @@ enum srn_parse_result {
 	SRN_PARSE_MAX,
 };
 
-/** srn_parse_lengths() - whether IP, UDP and skb agree, and it is RoCEv2's IP; sets SRN_PKT_V6 */
+/**
+ * srn_parse_lengths() - whether IP, UDP and skb agree, and it is RoCEv2's IP; sets
+ * SRN_PKT_V6 and SRN_PKT_CE
+ */
 bool srn_parse_lengths(struct sk_buff *skb);
 
 /**

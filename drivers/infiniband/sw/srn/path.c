@@ -89,7 +89,7 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 
 	memset(path, 0, sizeof(*path));
 	path->dev = dev;
-	/* The two bits of ECN are for a transport that answers to marks, and CE is for routers. */
+	/* ECN is the transport's, which answers to marks or not; CE is for routers. */
 	path->tos = grh->traffic_class & INET_DSCP_MASK;
 	path->ttl = grh->hop_limit ?: DEFAULT_TTL;
 	path->prio = priority_of(rdma_ah_get_sl(attr));

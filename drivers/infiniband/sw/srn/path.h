@@ -3,8 +3,12 @@
 #ifndef SRN_PATH_H
 #define SRN_PATH_H
 
+#include <linux/if_ether.h>
 #include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/skbuff.h>
+#include <linux/udp.h>
 #include <net/dst_cache.h>
 #include <rdma/ib_verbs.h>
 
@@ -14,6 +18,7 @@ struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
 	u8 tos;			/* DSCP as the user asked: traffic class of the AH */
+	u8 ecn;			/* of RC packets with payload: INET_ECN_*; of others it is 0 */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */
 	__be16 sport;		/* UDP source port, host entropy (rdma_get_udp_sport) */
@@ -53,6 +58,13 @@ void srn_path_destroy(struct srn_path *path);
  * (no route: counted by the caller, treated as loss).
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);
+
+/** srn_path_overhead() - bytes of a frame in front of the BTH, as a netdev counts them */
+static inline u32 srn_path_overhead(const struct srn_path *path)
+{
+	return ETH_HLEN + sizeof(struct udphdr) +
+	       (path->is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+}
 
 /** srn_path_from() - whether @skb (network header set) came from the path's peer to its source */
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb);

@@ -9,14 +9,21 @@
 #include <rdma/srn-abi.h>
 
 #include "clock.h"
+#include "cc.h"
 #include "cq.h"
+#include "credit.h"
+#include "dcqcn.h"
 #include "device.h"
 #include "early.h"
+#include "hello.h"
 #include "mw.h"
+#include "note.h"
 #include "qpn.h"
+#include "pace.h"
 #include "path.h"
 #include "payer.h"
 #include "recovery.h"
+#include "reorder.h"
 #include "requester.h"
 #include "resend.h"
 #include "responder.h"
@@ -33,9 +40,13 @@
 #include "window.h"
 #include "wqe.h"
 
+struct srn_score;
+struct srn_tally;
+
 struct srn_qp {
 	struct ib_qp ibqp;
 	struct srn_dev *dev;
+	struct srn_tally __rcu *tally;	/* what counts for it, too (tally.h); NULL: nothing */
 	const struct srn_service *svc;
 	struct srn_qp_ref *ref;
 	struct srn_cq *scq;
@@ -68,7 +79,9 @@ struct srn_qp {
 	u32 dest_qpn;
 	u32 sq_psn;			/* as set; the engines have their own */
 	u32 rq_psn;
+	u32 rate_limit;			/* kb/s; 0: none. Of RC and UC, until RESET */
 	enum srn_recovery recovery;	/* of RC; as it was at INIT to RTR */
+	enum srn_cc cc;			/* of RC and UC; likewise */
 	int access;			/* IB_ACCESS_REMOTE_* */
 	bool sqd_notify;		/* raise SQ_DRAINED when drained */
 	bool has_path;
@@ -81,16 +94,26 @@ struct srn_qp {
 	struct srn_rq rq;
 	struct srn_window window;
 	struct srn_retry retry;
+	struct srn_credit credit;
 	struct srn_resend resend;
 	struct srn_rtt rtt;
 	struct srn_early early;
+	struct srn_peer peer;
+	struct srn_reorder order;
+	struct srn_score *score;	/* lost.c */
+	struct srn_pace pace;		/* of all that it sends but ACKs and the like */
 	struct srn_requester req;
 	struct srn_responder resp;
 	struct srn_clock clock;
+	struct srn_dcqcn dcqcn;		/* react.c */
+	bool notifies;			/* the peer, of marks; likewise */
+	u64 cnp_next_ns;		/* notify.c: not before, on ktime_get_ns() */
+	bool parked;			/* round.c: what comes has a smaller share */
 	bool answered;			/* the peer's answers may have opened the window */
 	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
 	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
 	enum srn_verdict last_error;	/* why the QP went to error, for humans */
+	struct srn_notes notes;		/* and what else went wrong */
 
 	/* Any context. */
 	struct srn_mw_owner windows;	/* of type 2; own lock */
@@ -107,7 +130,13 @@ static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)
 /** srn_qp_holds() - whether what comes early is kept, here and, it seems, by the peer; RC */
 static inline bool srn_qp_holds(const struct srn_qp *qp)
 {
-	return qp->recovery == SRN_RECOVERY_HOLD;
+	return qp->recovery != SRN_RECOVERY_GBN;
+}
+
+/** srn_qp_sacks() - whether the peer understands SACKs, and they are wanted; RC */
+static inline bool srn_qp_sacks(const struct srn_qp *qp)
+{
+	return qp->peer.sacks;
 }
 
 static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *sge,

@@ -10,6 +10,7 @@
 
 #include "doorbell.h"
 #include "fault.h"
+#include "lost.h"
 #include "mw.h"
 #include "qp.h"
 #include "round.h"
@@ -162,6 +163,11 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	spin_lock_init(&qp->attr_lock);
 	srn_round_init(qp);
 	srn_clock_init(&qp->clock, &qp->turn);
+	srn_pace_reset(&qp->pace);
+	if (qp->svc->connected) {
+		qp->req.train.pace = &qp->pace;
+		qp->resp.train.pace = &qp->pace;
+	}
 	init_queues(qp, attr);
 }
 
@@ -304,6 +310,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (!qp->who.kernel && device_goes(qp))
 		flush_for_good(qp);
 	srn_sq_discard(qp);
+	srn_lost_stop(qp);
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
 	if (qp->who.kernel) {

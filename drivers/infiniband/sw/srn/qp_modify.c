@@ -5,9 +5,16 @@
  */
 #include "qp_modify.h"
 
+#include "cc.h"
 #include "completer.h"
+#include "note.h"
+#include "pace.h"
 #include "psn.h"
 #include "qp.h"
+#include "rate.h"
+#include "react.h"
+#include "hello.h"
+#include "credit.h"
 #include "recovery.h"
 #include "requester.h"
 #include "round.h"
@@ -21,7 +28,7 @@ struct change {
 	bool has_path;
 };
 
-#define MASK_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_RATE_LIMIT | IB_QP_CAP)
+#define MASK_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_CAP)
 
 static int check_values(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
@@ -46,19 +53,36 @@ static int check_values(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		return -EINVAL;
 	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > SRN_QPN_MASK)
 		return -EINVAL;
+	if (mask & IB_QP_RATE_LIMIT && attr->rate_limit && attr->rate_limit < SRN_RATE_LIMIT_MIN)
+		return -EINVAL;
+	if (mask & IB_QP_AV && !srn_rate_is_static(rdma_ah_get_static_rate(&attr->ah_attr)))
+		return -EINVAL;
 	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EINVAL;	/* there is no alternate path */
 	return 0;
 }
 
+/* The core's table knows rate limits of raw packets only. Here one may come with any change, and
+ * alone in any state.
+ */
+static bool is_transition(const struct srn_qp *qp, int mask, enum ib_qp_state cur,
+			  enum ib_qp_state next)
+{
+	if (mask == IB_QP_RATE_LIMIT)
+		return true;
+	return ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask & ~IB_QP_RATE_LIMIT);
+}
+
 static int check(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
 		 enum ib_qp_state cur, enum ib_qp_state next)
 {
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & MASK_UNSUPPORTED)
+	int known = IB_QP_ATTR_STANDARD_BITS | (qp->svc->connected ? IB_QP_RATE_LIMIT : 0);
+
+	if (mask & ~known || mask & MASK_UNSUPPORTED)
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != cur)
 		return -EINVAL;
-	if (!ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
+	if (!is_transition(qp, mask, cur, next))
 		return -EINVAL;
 	return check_values(qp, attr, mask);
 }
@@ -102,6 +126,9 @@ static void apply_av(struct srn_qp *qp, struct change *c)
 	qp->path = c->path;
 	qp->ah_attr = c->ah;
 	qp->has_path = true;
+	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
+		       srn_rate_of_static(rdma_ah_get_static_rate(&qp->ah_attr),
+					  READ_ONCE(qp->dev->mbps)));
 	/* The caller releases what is in the change. */
 	c->path = old_path;
 	c->ah = old_ah;
@@ -119,6 +146,7 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	if (mask & IB_QP_PATH_MTU) {
 		qp->mtu_enum = attr->path_mtu;
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+		srn_pace_set_mtu(&qp->pace, qp->mtu);
 	}
 	if (mask & IB_QP_TIMEOUT)
 		qp->timeout = attr->timeout;
@@ -131,6 +159,10 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	if (mask & IB_QP_RQ_PSN) {
 		qp->rq_psn = attr->rq_psn;
 		qp->recovery = srn_recovery();
+		srn_hello_start(qp);
+		qp->cc = srn_cc();
+		srn_react_start(qp);
+		srn_credit_start(&qp->credit, qp->svc->reliable && srn_credit_wanted());
 		srn_responder_start(qp, qp->rq_psn);
 	}
 	if (mask & IB_QP_SQ_PSN)
@@ -143,6 +175,10 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		qp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_DEST_QPN)
 		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_RATE_LIMIT) {
+		qp->rate_limit = attr->rate_limit;
+		srn_pace_limit(&qp->pace, SRN_PACE_USER, srn_rate_of_kbps(qp->rate_limit));
+	}
 }
 
 static void to_reset(struct srn_qp *qp)
@@ -152,7 +188,11 @@ static void to_reset(struct srn_qp *qp)
 	srn_sq_discard(qp);
 	srn_requester_reset(qp);
 	srn_responder_reset(qp);
+	srn_pace_reset(&qp->pace);
+	qp->rate_limit = 0;
+	srn_react_reset(qp);
 	qp->last_error = SRN_OK;
+	srn_note_reset(qp);
 	if (qp->who.kernel) {
 		srn_cq_forget_qp(qp->scq, &qp->ibqp);
 		srn_cq_forget_qp(qp->rcq, &qp->ibqp);
@@ -232,6 +272,7 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	spin_lock(&qp->attr_lock);
 	apply_av(qp, c);
 	apply_attrs(qp, attr, mask);
+	srn_react_mark(qp);
 	spin_unlock(&qp->attr_lock);
 	if (mask & IB_QP_STATE)
 		apply_state(qp, attr, mask, cur);
@@ -288,6 +329,7 @@ static void get_attrs(struct srn_qp *qp, struct ib_qp_attr *attr)
 	attr->timeout = qp->timeout;
 	attr->retry_cnt = qp->retry_cnt;
 	attr->rnr_retry = qp->rnr_retry;
+	attr->rate_limit = qp->rate_limit;
 }
 
 /* Without the turn: anybody may ask, through netlink, and then be kept from running while

@@ -2,6 +2,7 @@
 /* The table of QP numbers. */
 #include "qpn.h"
 
+#include <kunit/visibility.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -38,17 +39,20 @@ struct srn_qp_ref *srn_qp_ref_create(struct srn_qp *qp, u32 qpn)
 	}
 	return ref;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_create);
 
 void srn_qp_ref_publish(struct srn_qp_ref *ref)
 {
 	xa_store(&qps, ref->qpn, ref, GFP_KERNEL_ACCOUNT);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_publish);
 
 void srn_qp_ref_unpublish(struct srn_qp_ref *ref)
 {
 	if (ref->qpn >= QPN_FIRST)
 		xa_erase(&qps, ref->qpn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_unpublish);
 
 void srn_qp_ref_destroy(struct srn_qp_ref *ref)
 {
@@ -56,6 +60,7 @@ void srn_qp_ref_destroy(struct srn_qp_ref *ref)
 	wait_for_completion(&ref->released);
 	kfree_rcu(ref, rcu);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_destroy);
 
 void srn_qp_ref_put(struct srn_qp_ref *ref)
 {

@@ -2,44 +2,43 @@
 /* The parameter "recovery". */
 #include "recovery.h"
 
-#include <linux/compiler.h>
-#include <linux/kernel.h>
+#include <linux/errno.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
-#include <linux/sysfs.h>
+
+#include "choice.h"
+#include "fate.h"
 
 static const char * const names[SRN_RECOVERIES] = {
 	[SRN_RECOVERY_GBN]	= "gbn",
 	[SRN_RECOVERY_HOLD]	= "hold",
+	[SRN_RECOVERY_SACK]	= "sack",
 };
 
-static int recovery = SRN_RECOVERY_HOLD;
+static struct srn_choice recovery = {
+	.names = names, .num = SRN_RECOVERIES, .at = SRN_RECOVERY_HOLD,
+};
 
 enum srn_recovery srn_recovery(void)
 {
-	return READ_ONCE(recovery);
+	return srn_choice_at(&recovery);
 }
 
+/* SACK is for kernels for debugging until what a peer can make it do is bounded in time
+ * (Documentation/wire.rst).
+ */
 static int set(const char *val, const struct kernel_param *kp)
 {
-	int i = __sysfs_match_string(names, ARRAY_SIZE(names), val);
-
-	if (i < 0)
-		return i;
-	WRITE_ONCE(recovery, i);
-	return 0;
-}
-
-static int get(char *buf, const struct kernel_param *kp)
-{
-	return sysfs_emit(buf, "%s\n", names[srn_recovery()]);
+	if (sysfs_streq(val, names[SRN_RECOVERY_SACK]) && !SRN_HAS_FATES)
+		return -EOPNOTSUPP;
+	return srn_choice_set(val, kp);
 }
 
 static const struct kernel_param_ops ops = {
 	.set = set,
-	.get = get,
+	.get = srn_choice_get,
 };
 
-module_param_cb(recovery, &ops, NULL, 0644);
+module_param_cb(recovery, &ops, &recovery, 0644);
 MODULE_PARM_DESC(recovery,
-		 "what new RC connections do about loss: hold (default) or gbn, go back N");
+		 "what new RC connections do about loss: hold (default), or gbn, go back N; sack in kernels for debugging");

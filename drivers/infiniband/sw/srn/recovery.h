@@ -10,6 +10,7 @@
 enum srn_recovery {
 	SRN_RECOVERY_GBN,	/* go back N: all from the gap on */
 	SRN_RECOVERY_HOLD,	/* what comes early is kept; one packet for a gap, and probes */
+	SRN_RECOVERY_SACK,	/* and peers that understand it are told all of that at once */
 	SRN_RECOVERIES
 };
 

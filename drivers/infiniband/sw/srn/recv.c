@@ -60,14 +60,15 @@ static void prove(struct srn_net *snet, struct sk_buff *skb)
 }
 
 /* Of what the stack left uncut nothing but a run is known here. */
-static void prove_uncut(struct srn_net *snet, struct sk_buff *skb)
+static void prove_uncut(struct srn_net *snet, struct sk_buff *skb, bool run)
 {
-	judge(snet, skb, srn_run_arrived(skb) ? srn_run_parse(skb) : SRN_PARSE_LENGTH);
+	judge(snet, skb, run ? srn_run_parse(skb) : SRN_PARSE_LENGTH);
 }
 
 int srn_recv(struct sock *sk, struct sk_buff *skb)
 {
 	struct srn_net *snet = rcu_dereference_sk_user_data(sk);
+	bool run;
 
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
@@ -77,8 +78,9 @@ int srn_recv(struct sock *sk, struct sk_buff *skb)
 		return 0;
 	}
 	leave_stack(skb);
-	if (skb_is_gso(skb))
-		prove_uncut(snet, skb);
+	run = srn_run_arrived(skb);
+	if (run || skb_is_gso(skb))
+		prove_uncut(snet, skb, run);
 	else
 		srn_fate(snet, skb, prove);
 	return 0;

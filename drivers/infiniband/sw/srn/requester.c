@@ -12,15 +12,20 @@
 #include "build.h"
 #include "build_request.h"
 #include "clock.h"
+#include "credit.h"
 #include "gate.h"
+#include "hello.h"
 #include "mr.h"
 #include "mw.h"
 #include "opcode.h"
+#include "pace.h"
 #include "payer.h"
 #include "psn.h"
 #include "qp.h"
+#include "react.h"
 #include "retry.h"
 #include "run.h"
+#include "score.h"
 #include "segment.h"
 #include "sq.h"
 #include "stats.h"
@@ -69,15 +74,36 @@ static u32 wqe_mtu(struct srn_qp *qp)
 	return ib_mtu_enum_to_int(srn_dev_mtu(qp->dev->ndev));
 }
 
+static void take_credit(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	if (!srn_wqe_takes_recv(wqe)) {
+		srn_credit_pass(&qp->credit, srn_segment_requests(wqe));
+		return;
+	}
+	srn_credit_begin(&qp->credit, wqe->first_psn);
+	if (qp->credit.limited)
+		srn_count(qp->dev, SRN_CNT_LIMITED);
+}
+
+static void begin(struct srn_qp *qp, struct srn_wqe *wqe, u32 npsn)
+{
+	srn_sq_start(wqe, qp->window.at.psn, npsn,
+		     srn_window_chunk(&qp->window, qp->max_rd_atomic));
+	if (unlikely(qp->credit.on))
+		take_credit(qp, wqe);
+}
+
 static void start(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 {
+	u32 npsn = srn_wqe_npsn(wqe, mtu);
+
+	qp->req.bulky = npsn > 1;
 	if (!qp->svc->connected && wqe->length > mtu)
 		wqe->status = SRN_V_LOC_LEN;
 	else if (srn_wqe_is_answered(wqe) && !qp->max_rd_atomic)
 		wqe->status = SRN_V_LOC_QP_OP;	/* it could never go */
 	else
-		srn_sq_start(wqe, qp->window.at.psn, srn_wqe_npsn(wqe, mtu),
-			     srn_window_chunk(&qp->window, qp->max_rd_atomic));
+		begin(qp, wqe, npsn);
 }
 
 /* Whether the private array has the WQE; looks into the ring only if it has not. */
@@ -100,7 +126,8 @@ static bool next_follows(struct srn_qp *qp)
 		return false;
 	next = srn_sq_wqe(&qp->sq, index);
 	return !next->status && !(next->flags & IB_SEND_FENCE) && !srn_wqe_is_answered(next) &&
-	       !srn_wqe_is_local(next) && qp->state != IB_QPS_SQD;
+	       !srn_wqe_is_local(next) && qp->state != IB_QPS_SQD &&
+	       !srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true);
 }
 
 static bool wants_ack(const struct srn_qp *qp, const struct srn_plan *plan, bool follows)
@@ -135,6 +162,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	else if (asked || read)
 		time_it(qp);
+	if (unlikely(qp->score))
+		srn_score_used(qp->score, plan->npsn);
 	if (!plan->last)
 		return;
 	srn_window_pass(&qp->window);
@@ -168,12 +197,25 @@ static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *
 		srn_run_or_train(&qp->req.train, &qp->path, d->skb, d->follows);
 }
 
+/* Whether the planned packets are the last before a wait: what the peer says of them is not to
+ * wait as well.
+ */
+static bool pace_ends(const struct srn_qp *qp, const struct srn_wqe *wqe,
+		      const struct srn_plan *plan)
+{
+	u32 payload = srn_wqe_is_answered(wqe) ? 0 : plan->len;
+
+	return unlikely(srn_pace_is_on(&qp->pace)) &&
+	       srn_pace_ends(&qp->pace, payload + plan->num * SRN_PACE_HEADERS);
+}
+
 static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 			      struct departure *d)
 {
 	unsigned int flags;
 
-	d->follows = !plan->last || next_follows(qp);
+	d->follows = !qp->credit.limited && (!plan->last || next_follows(qp)) &&
+		     !pace_ends(qp, wqe, plan);
 	d->asked = wants_ack(qp, plan, d->follows);
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
@@ -188,9 +230,12 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 	const struct srn_window *w = &qp->window;
 	u32 num = srn_segment_left(wqe, plan);
 
-	if (num < 2 || w->doubt || wqe->pieces || qp->retry.probing || !srn_build_references(qp, wqe, plan))
+	if (num < 2 || w->doubt || wqe->pieces || qp->retry.probing || qp->credit.limited ||
+	    !srn_build_references(qp, wqe, plan))
 		return 1;
-	num = min3(num, w->cwnd - srn_window_inflight(w), (u32)budget);
+	num = min3(num, srn_window_room(w), (u32)budget);
+	if (unlikely(srn_pace_is_on(&qp->pace)))
+		num = min(num, srn_pace_run(&qp->pace));
 	return srn_run_packets(&qp->path, num, qp->mtu);
 }
 
@@ -235,16 +280,18 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 	wqe->status = run_local(qp, wqe);
 	if (wqe->status)
 		return;
-	wqe->done = true;
+	srn_sq_did(wqe, qp->window.at.psn);
 	srn_window_pass(&qp->window);
 	srn_sq_retire(qp);
 }
 
-/* What opens a gate starts a round of its own; room has nobody to tell of it. */
+/* What opens a gate starts a round of its own; room and time have nobody to tell of it. */
 static void wait_for(struct srn_qp *qp, enum srn_gate gate)
 {
 	if (gate == SRN_GATE_ROOM)
 		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->payer));
+	else if (gate == SRN_GATE_PACE)
+		srn_react_wait(qp, SRN_PACE_REQUESTS, ktime_get_ns());
 }
 
 /* A WQE that failed completes when all before it are done; in SQD only what was begun. */
@@ -313,10 +360,28 @@ static bool must_ask(const struct srn_qp *qp)
 	       srn_window_inflight(&qp->window) && srn_gate_qp(qp) == SRN_GATE_OPEN;
 }
 
+/* What goes beside the cursor, as much of it as the pace lets go. */
+static void run_again(struct srn_qp *qp, int *budget)
+{
+	int part = *budget;
+
+	if (unlikely(srn_pace_is_on(&qp->pace)))
+		part = min_t(u32, part, srn_react_ask(qp, SRN_PACE_REQUESTS, ktime_get_ns()));
+	*budget -= part;
+	if (part)
+		srn_again_run(qp, &part);
+	*budget += part;
+	if (part <= 0 && *budget > 0)
+		srn_react_wait(qp, SRN_PACE_REQUESTS, ktime_get_ns());
+}
+
 static bool run(struct srn_qp *qp, int *budget)
 {
-	if (unlikely(srn_resend_any(&qp->resend)) && srn_gate_qp(qp) == SRN_GATE_OPEN)
-		srn_again_run(qp, budget);
+	if (unlikely(qp->score || srn_resend_any(&qp->resend)) && srn_gate_qp(qp) == SRN_GATE_OPEN) {
+		run_again(qp, budget);
+		if (*budget <= 0)
+			return true;
+	}
 	while (srn_gate_qp(qp) == SRN_GATE_OPEN) {
 		if (!is_there(qp, qp->window.at.index))
 			return false;
@@ -334,6 +399,8 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 
 	srn_turn_assert_owned(&qp->turn);
 	more = run(qp, budget);
+	if (unlikely(qp->peer.due) && srn_window_inflight(&qp->window))
+		srn_hello_send(qp);
 
 	if (!more && must_ask(qp))
 		ask(qp);
@@ -349,6 +416,29 @@ static void tell(struct srn_qp *qp, bool ring)
 	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
 }
 
+bool srn_requester_gather(struct srn_qp *qp)
+{
+	u32 tail;
+
+	srn_turn_assert_owned(&qp->turn);
+	/* What has many packets makes a batch by itself, and to wait is to leave the path empty. */
+	if (qp->req.bulky || srn_gate_qp(qp) != SRN_GATE_OPEN || !srn_sq_posted(qp, &tail) ||
+	    !srn_gather_begin(&qp->req.gather, qp->sq.fetched, tail))
+		return false;
+	srn_count(qp->dev, SRN_CNT_GATHERINGS);
+	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, SRN_GATHER_NS);
+	qp->req.rings = false;
+	WRITE_ONCE(qp->page->status, SRN_QP_GATHERS);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_gather);
+
+static void end_gathering(struct srn_qp *qp)
+{
+	srn_gather_end(&qp->req.gather, qp->sq.fetched);
+	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
+}
+
 /* Looks after @ns whether there was progress. */
 static void watch(struct srn_qp *qp, u64 ns)
 {
@@ -359,6 +449,7 @@ static void watch(struct srn_qp *qp, u64 ns)
 void srn_requester_hush(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
+	end_gathering(qp);
 	tell(qp, false);
 	/* Nobody else would fetch it from a worker who does not come. */
 	watch(qp, 2 * SRN_TURN_LATE_NS);
@@ -370,6 +461,8 @@ void srn_requester_alarm(struct srn_qp *qp, unsigned int due)
 {
 	if (due & BIT(SRN_ALARM_QUIET))
 		qp->req.quiet = true;
+	if (due & BIT(SRN_ALARM_GATHER))
+		srn_gather_is_late(&qp->req.gather);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_alarm);
 
@@ -412,6 +505,7 @@ bool srn_requester_idle(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	if (qp->who.kernel)
 		return false;
+	end_gathering(qp);
 	if (may_send && answers_come(qp)) {
 		tell(qp, false);
 		return false;
@@ -437,6 +531,9 @@ void srn_requester_reset(struct srn_qp *qp)
 	srn_early_reset(&qp->early);
 	/* Not the wait for room: answers before a NAK may be waiting, too. */
 	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
+	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
+	qp->req.gather = (struct srn_gather){};
+	qp->req.bulky = false;
 	if (qp->state == IB_QPS_RESET)
 		tell(qp, true);
 }
@@ -445,6 +542,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 void srn_requester_start(struct srn_qp *qp)
 {
 	srn_window_start(&qp->window, qp->sq_psn, qp->mtu);
+	if (qp->peer.sacks)
+		srn_window_set_reach(&qp->window, qp->peer.ahead);
+	qp->order = (struct srn_reorder){};
 	srn_resend_start(&qp->resend);
 	srn_early_reset(&qp->early);
 	qp->rtt = (struct srn_rtt){};

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#include "gather.h"
 #include "train.h"
 
 struct srn_qp;
@@ -12,6 +13,8 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_requester {
 	struct srn_train train;
+	struct srn_gather gather;
+	bool bulky;		/* the WQE that was started last is more than a packet */
 	bool rings;		/* the program was told to ring for each post */
 	bool away;		/* hushed until a worker comes */
 	bool quiet;		/* the alarm came; without an answer since it was set: rings */
@@ -41,6 +44,16 @@ void srn_requester_alarm(struct srn_qp *qp, unsigned int due);
  * For a turn that is about to be sent away; an alarm looks whether it was begun.
  */
 void srn_requester_hush(struct srn_qp *qp);
+
+/**
+ * srn_requester_gather() - no doorbells for a moment, and what was posted waits with the rest
+ *
+ * For a program that has more to post first. It rings when it has not (see srn-abi.h), or an
+ * alarm comes.
+ *
+ * Return: false if what was posted is to go now.
+ */
+bool srn_requester_gather(struct srn_qp *qp);
 
 /** srn_requester_listen() - posts come with a doorbell, but for those that can be seen now */
 void srn_requester_listen(struct srn_qp *qp);

@@ -7,7 +7,9 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 
 #include "ack.h"
 #include "answer.h"
@@ -16,9 +18,11 @@
 #include "device.h"
 #include "hold.h"
 #include "mem.h"
+#include "pace.h"
 #include "payer.h"
 #include "psn.h"
 #include "qp.h"
+#include "react.h"
 #include "rq.h"
 #include "stats.h"
 #include "trace.h"
@@ -59,6 +63,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_responder_fail);
 static void answer_again(struct srn_arrival *a)
 {
 	srn_count(a->qp->dev, SRN_CNT_DUP_REQUEST);
+	srn_ack_twice(a->qp);
 	if (a->info->is_atomic) {
 		srn_answer_again_atomic(a->qp, a->info->op, a->pkt->psn);
 	} else if (a->info->op == SRN_OP_READ_REQ) {
@@ -228,6 +233,17 @@ bool srn_responder_drain(struct srn_qp *qp, int *budget)
 	return !srn_hold_has(&resp->hold, resp->msg.psn);
 }
 
+/* How many packets of answers the pace lets go, of @budget; an alarm is set if none. */
+static int paced(struct srn_qp *qp, int budget)
+{
+	u64 now = ktime_get_ns();
+	u32 num = srn_react_ask(qp, SRN_PACE_ANSWERS, now);
+
+	if (!num)
+		srn_react_wait(qp, SRN_PACE_ANSWERS, now);
+	return min_t(u32, num, budget);
+}
+
 /* Returns false if answers wait for room, and an alarm is set to look again. */
 static bool has_room(struct srn_qp *qp)
 {
@@ -238,14 +254,23 @@ static bool has_room(struct srn_qp *qp)
 	return false;
 }
 
-static void send_answers(struct srn_qp *qp, int *budget)
+/* Returns false if they wait for their time. */
+static bool send_answers(struct srn_qp *qp, int *budget)
 {
+	int part = *budget;
 	enum srn_verdict v;
 	u32 psn;
 
-	v = srn_answer_send(qp, budget, &psn);
+	if (unlikely(srn_pace_is_on(&qp->pace)))
+		part = paced(qp, part);
+	if (!part)
+		return false;
+	*budget -= part;
+	v = srn_answer_send(qp, &part, &psn);
+	*budget += part;
 	if (v)
 		srn_responder_fail(qp, v, psn);
+	return true;
 }
 
 /* In the error state only the way to a NAK is finished: what the peer asked for
@@ -260,11 +285,8 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 		return false;
 	if (!srn_responder_receives(qp) && !resp->ack.fatal)
 		return false;
-	if (resp->replay.open) {
-		if (!has_room(qp))
-			return false;
-		send_answers(qp, budget);
-	}
+	if (resp->replay.open && (!has_room(qp) || !send_answers(qp, budget)))
+		return false;
 	if (resp->replay.open)
 		return true;
 	/* Nothing is missing that is held and was not looked at yet. */

@@ -77,7 +77,8 @@ void srn_responder_fail(struct srn_qp *qp, enum srn_verdict v, u32 psn);
  * srn_responder_send() - answers: READ responses within @budget, then the ACK or NAK
  *
  * Called at the end of each round. READ responses stop while SRN_UNSENT_BYTES of this QP's
- * wait in the queues of this host: a peer may ask for a GiB at once. An alarm goes on.
+ * wait in the queues of this host: a peer may ask for a GiB at once; and for the pace of the QP. An
+ * alarm goes on.
  * Return: true if READ responses are left that may leave now.
  */
 bool srn_responder_send(struct srn_qp *qp, int *budget);

@@ -2,9 +2,11 @@
 /* READ responses: packets, or runs of them. */
 #include "response.h"
 
+#include "mem.h"
 #include "parse.h"
 #include "psn.h"
 #include "qp.h"
+#include "run.h"
 #include "sgl.h"
 #include "sq.h"
 
@@ -61,7 +63,14 @@ enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe
 {
 	const struct srn_pkt *pkt = srn_pkt(skb);
 	struct srn_sgl sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
+	enum srn_verdict v;
+	struct srn_mem *mem;
 
-	return srn_sgl_write_skb(&sgl, offset_of(qp, wqe, pkt->psn), skb, srn_pkt_payload(skb),
-				 pkt->len);
+	if (!srn_run_hold(skb, &mem))
+		return SRN_V_DROP;
+	v = srn_sgl_write_skb(&sgl, offset_of(qp, wqe, pkt->psn), skb, srn_pkt_payload(skb),
+			      pkt->len);
+	if (mem)
+		srn_mem_put(mem);
+	return v;
 }

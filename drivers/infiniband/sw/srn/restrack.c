@@ -6,13 +6,19 @@
 #include "restrack.h"
 
 #include <kunit/visibility.h>
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
 #include "cq.h"
 #include "mr.h"
+#include "note.h"
 #include "psn.h"
 #include "qp.h"
+#include "rate.h"
 #include "srq.h"
 
 static int put_requester(struct sk_buff *msg, struct srn_qp *qp)
@@ -41,11 +47,97 @@ static int put_responder(struct sk_buff *msg, struct srn_qp *qp)
 	       rdma_nl_put_driver_u32(msg, "rx-queued", skb_queue_len_lockless(&qp->rxq));
 }
 
+/* In 32 bits: the rdma program ends at the padding in front of a longer number. */
+static u32 micros(u64 ns)
+{
+	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
+}
+
+/* What the path and the window have become. */
+static int put_path(struct sk_buff *msg, struct srn_qp *qp)
+{
+	const struct srn_window *w = &qp->window;
+
+	return rdma_nl_put_driver_u32(msg, "srtt-us", micros(READ_ONCE(qp->rtt.srtt_ns))) ||
+	       rdma_nl_put_driver_u32(msg, "rttvar-us", micros(READ_ONCE(qp->rtt.var_ns))) ||
+	       rdma_nl_put_driver_u32(msg, "window-threshold", READ_ONCE(w->ssthresh)) ||
+	       rdma_nl_put_driver_u32(msg, "window-most", READ_ONCE(w->full)) ||
+	       rdma_nl_put_driver_u32(msg, "probes", READ_ONCE(qp->retry.probes)) ||
+	       rdma_nl_put_driver_u32(msg, "rnr-wait", READ_ONCE(qp->retry.rnr_wait)) ||
+	       rdma_nl_put_driver_u32(msg, "held-pkts", READ_ONCE(qp->resp.hold.num)) ||
+	       rdma_nl_put_driver_u32(msg, "held-bytes", READ_ONCE(qp->resp.hold.bytes));
+}
+
+/* Nothing where nobody set a limit: the least of them, and the program's own. */
+static int put_rate(struct sk_buff *msg, struct srn_qp *qp)
+{
+	u32 kbps = srn_rate_to_kbps(READ_ONCE(qp->pace.rate)), limit = READ_ONCE(qp->rate_limit);
+
+	if (kbps && rdma_nl_put_driver_u32(msg, "rate-kbps", kbps))
+		return -EMSGSIZE;
+	return limit ? rdma_nl_put_driver_u32(msg, "rate-limit-kbps", limit) : 0;
+}
+
+/* Nothing where congestion sets no limit. */
+static int put_congestion(struct sk_buff *msg, struct srn_qp *qp)
+{
+	u32 kbps = srn_rate_to_kbps(READ_ONCE(qp->dcqcn.rate));
+
+	if (!kbps)
+		return 0;
+	return rdma_nl_put_driver_u32(msg, "cc-rate-kbps", kbps) ||
+	       rdma_nl_put_driver_u32(msg, "cc-target-kbps",
+				      srn_rate_to_kbps(READ_ONCE(qp->dcqcn.target))) ||
+	       rdma_nl_put_driver_u32(msg, "cc-alpha", READ_ONCE(qp->dcqcn.alpha) >> 10);
+}
+
+/* What was written since @now_ns was read is 0 ms old. */
+static u32 ms_ago(u64 now_ns, u64 at_ns)
+{
+	u64 ms = at_ns < now_ns ? div_u64(now_ns - at_ns, NSEC_PER_MSEC) : 0;
+
+	return min_t(u64, ms, U32_MAX);
+}
+
+static int put_nak(struct sk_buff *msg, const struct srn_note_nak *nak, u64 now_ns,
+		   const char * const names[3])
+{
+	u64 at_ns = READ_ONCE(nak->at_ns);
+	const char *reason;
+
+	if (!at_ns)
+		return 0;
+	/* Pairs with the barrier in note.c's write_nak(). */
+	smp_rmb();
+	reason = srn_note_reason(READ_ONCE(nak->syndrome));
+	return rdma_nl_put_driver_string(msg, names[0], reason) ||
+	       rdma_nl_put_driver_u32_hex(msg, names[1], READ_ONCE(nak->psn)) ||
+	       rdma_nl_put_driver_u32(msg, names[2], ms_ago(now_ns, at_ns));
+}
+
+/* The last of each kind; nothing of what never happened. */
+static int put_notes(struct sk_buff *msg, struct srn_qp *qp)
+{
+	static const char * const sent[] = { "nak-sent", "nak-sent-psn", "nak-sent-ms-ago" };
+	static const char * const rcvd[] = { "nak-rcvd", "nak-rcvd-psn", "nak-rcvd-ms-ago" };
+	u64 now_ns = ktime_get_ns(), timeout_ns = READ_ONCE(qp->notes.timeout_ns);
+
+	if (put_nak(msg, &qp->notes.sent, now_ns, sent) ||
+	    put_nak(msg, &qp->notes.rcvd, now_ns, rcvd))
+		return -EMSGSIZE;
+	if (timeout_ns)
+		return rdma_nl_put_driver_u32(msg, "timeout-ms-ago", ms_ago(now_ns, timeout_ns));
+	return 0;
+}
+
 static int put_qp(struct sk_buff *msg, struct srn_qp *qp)
 {
 	enum srn_verdict v = READ_ONCE(qp->last_error);
 
-	if (put_requester(msg, qp) || put_responder(msg, qp))
+	if (put_requester(msg, qp) || put_responder(msg, qp) || put_rate(msg, qp))
+		return -EMSGSIZE;
+	if (qp->svc->reliable &&
+	    (put_path(msg, qp) || put_congestion(msg, qp) || put_notes(msg, qp)))
 		return -EMSGSIZE;
 	if (v != SRN_OK && v < SRN_V_MAX)
 		return rdma_nl_put_driver_string(msg, "error", srn_verdict_name(v));

@@ -8,12 +8,18 @@
 #include <linux/limits.h>
 
 #include "clock.h"
+#include "hello.h"
+#include "lost.h"
+#include "note.h"
+#include "pace.h"
 #include "qp.h"
 #include "resend.h"
 #include "rnr.h"
 #include "rtt.h"
+#include "score.h"
 #include "sq.h"
 #include "stats.h"
+#include "trace.h"
 #include "window.h"
 
 /* Two answers within this time are to the same packets. */
@@ -32,6 +38,7 @@ void srn_retry_reset(struct srn_qp *qp)
 	struct srn_retry *retry = &qp->retry;
 
 	srn_resend_stop(&qp->resend);
+	srn_lost_stop(qp);
 	retry->probes = 0;
 	retry->rnr_wait = false;
 	retry->rewound = false;
@@ -61,9 +68,9 @@ static u64 ack_timeout(const struct srn_qp *qp)
 }
 
 /* On the way to the local ACK timeout, probes, each after twice the time. They are not charged:
- * what a peer that is late hears of them is a few packets.
+ * what a peer that is late hears of them is a few packets. @more_ns are no part of it.
  */
-static void await(struct srn_qp *qp)
+static void await(struct srn_qp *qp, u64 more_ns)
 {
 	struct srn_retry *retry = &qp->retry;
 	u64 all = ack_timeout(qp), left = all - retry->waited_ns;
@@ -72,7 +79,7 @@ static void await(struct srn_qp *qp)
 	if (srn_qp_holds(qp))
 		retry->step_ns = min(left, srn_rtt_probe_ns(&qp->rtt, all) <<
 					   min_t(u32, retry->probes, PROBE_SHIFT_MAX));
-	srn_clock_set(&qp->clock, SRN_ALARM_ACK, retry->step_ns);
+	srn_clock_set(&qp->clock, SRN_ALARM_ACK, retry->step_ns + more_ns);
 }
 
 void srn_retry_sent(struct srn_qp *qp)
@@ -83,7 +90,8 @@ void srn_retry_sent(struct srn_qp *qp)
 	if (!qp->timeout && !srn_qp_holds(qp))	/* code 0: no timeout */
 		return;
 	qp->retry.waited_ns = 0;
-	await(qp);
+	qp->retry.excused = false;
+	await(qp, 0);
 }
 
 /* Progress, or what comes to the same, is waited for anew. */
@@ -97,6 +105,7 @@ static void restart(struct srn_qp *qp)
 /* What is sent from here on has the whole timeout to be answered. */
 static void seek(struct srn_qp *qp, u32 psn)
 {
+	srn_lost_stop(qp);
 	srn_window_seek(&qp->window, (struct srn_cursor){
 		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
 	});
@@ -112,6 +121,15 @@ static bool is_behind(const struct srn_qp *qp)
 	       (s32)(qp->window.at.index - qp->sq.una) < 0;
 }
 
+static void narrow(struct srn_qp *qp, void (*how)(struct srn_window *w), enum srn_window_why why)
+{
+	u32 was = qp->window.cwnd;
+
+	how(&qp->window);
+	if (was != qp->window.cwnd)
+		trace_srn_window(qp, was, why);
+}
+
 /* What waits in queues on the way, in those of this host first of all, delays the answers,
  * and at the local ACK timeout all of it would be sent once more. So before that there is to
  * be less in them. The time that the path takes without queues does not count.
@@ -120,12 +138,13 @@ static void look_at_delay(struct srn_qp *qp)
 {
 	u64 now = ktime_get_ns(), delay;
 
+	srn_hello_later(&qp->peer);
 	srn_rtt_sample(&qp->rtt, now - qp->window.timed_ns);
 	delay = srn_window_delay(&qp->window, now);
 	if (!qp->window.timed_queue || !qp->timeout || delay <= timeout_ns(qp) / 4)
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
-	srn_window_late(&qp->window);
+	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
 }
 
 void srn_retry_progress(struct srn_qp *qp)
@@ -138,6 +157,7 @@ void srn_retry_progress(struct srn_qp *qp)
 	retry->refused = false;
 	retry->probes = 0;
 	srn_retry_refill(qp);
+	srn_lost_acked(qp);
 	if (srn_window_is_timed(&qp->window))
 		look_at_delay(qp);
 	srn_resend_acked(&qp->resend, qp->window.una);
@@ -179,7 +199,7 @@ static bool is_soon(struct srn_qp *qp, u64 now)
 static void note_gap(struct srn_qp *qp, u64 now)
 {
 	qp->retry.resent_ns = now;
-	srn_window_lost(&qp->window);
+	narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
 	srn_window_untime(&qp->window);
 }
 
@@ -215,7 +235,7 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 		return;
 	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
 	qp->retry.rewound = true;
-	srn_window_lost(&qp->window);
+	narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
 	seek(qp, psn);
 }
 
@@ -249,21 +269,34 @@ static bool fill_gap(struct srn_qp *qp)
  */
 void srn_retry_nak(struct srn_qp *qp)
 {
-	/* What the peer refused it misses when the next packet comes: nothing was lost. */
-	if (qp->retry.rnr_wait)
+	/* What the peer refused it misses when the next packet comes: nothing was lost. Of what it
+	 * holds more is known from its SACKs.
+	 */
+	if (qp->retry.rnr_wait || qp->score)
 		return;
 	if (srn_qp_holds(qp) && fill_gap(qp))
 		return;
 	if (qp->retry.rewound) {
-		srn_window_collapsed(&qp->window);
+		narrow(qp, srn_window_collapsed, SRN_WINDOW_COLLAPSED);
 		again(qp);
 	} else {
-		srn_window_lost(&qp->window);
+		narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
 		seek(qp, qp->window.una);
 	}
 	qp->retry.rewound = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_nak);
+
+/* It is no progress of what is oldest, but the peer is there, and what is lost goes again. */
+void srn_retry_heard(struct srn_qp *qp)
+{
+	struct srn_window *w = &qp->window;
+
+	qp->retry.probes = 0;
+	if (w->timed && srn_psns_has(&qp->score->has, w->timed_psn))
+		look_at_delay(qp);
+	restart(qp);
+}
 
 void srn_retry_rnr(struct srn_qp *qp, u8 code)
 {
@@ -285,6 +318,7 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	retry->refused = true;
 	retry->rewound = false;
 	retry->rnr_wait = true;
+	trace_srn_rnr_wait(qp, srn_rnr_ns(code));
 	/* Alarms are never early: the peer's minimum is kept. */
 	srn_clock_set(&qp->clock, SRN_ALARM_RNR, srn_rnr_ns(code));
 }
@@ -293,8 +327,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_retry_rnr);
 static void timed_out(struct srn_qp *qp)
 {
 	srn_count(qp->dev, SRN_CNT_TIMEOUT);
+	srn_note_timeout(qp);
 	qp->retry.rewound = false;
-	srn_window_collapsed(&qp->window);
+	narrow(qp, srn_window_collapsed, SRN_WINDOW_COLLAPSED);
 	again(qp);
 	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
 	 * One packet finds out; a window sent again for nothing would
@@ -305,10 +340,27 @@ static void timed_out(struct srn_qp *qp)
 
 static void probe(struct srn_qp *qp)
 {
+	trace_srn_silence(qp, true);
 	qp->retry.probes++;
+	srn_hello_later(&qp->peer);
 	srn_resend_probe(&qp->resend);
 	srn_window_untime(&qp->window);
-	await(qp);
+	await(qp, 0);
+}
+
+/* What is to go again has not gone: nobody can have answered it. The oldest goes when the pace
+ * opens, so that is waited for once; a peer that has it sent again for ever is not.
+ */
+static bool excuse(struct srn_qp *qp)
+{
+	struct srn_retry *retry = &qp->retry;
+
+	if (likely(!srn_pace_is_closed(&qp->pace)) || retry->excused ||
+	    !(qp->score || srn_resend_any(&qp->resend)))
+		return false;
+	retry->excused = true;
+	await(qp, srn_pace_opens_in(&qp->pace, ktime_get_ns()));
+	return true;
 }
 
 static void silent(struct srn_qp *qp)
@@ -319,6 +371,8 @@ static void silent(struct srn_qp *qp)
 	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
 		return;
 	if (!qp->timeout && !srn_qp_holds(qp))	/* modified since */
+		return;
+	if (excuse(qp))
 		return;
 	retry->waited_ns += retry->step_ns;
 	if (retry->waited_ns < ack_timeout(qp))
@@ -334,3 +388,4 @@ void srn_retry_alarm(struct srn_qp *qp, unsigned int due)
 	if (due & BIT(SRN_ALARM_ACK))
 		silent(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_alarm);

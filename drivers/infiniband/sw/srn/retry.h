@@ -18,6 +18,7 @@ struct srn_retry {
 	bool rnr_wait;		/* told to wait; an alarm ends it */
 	bool refused;		/* was told to wait, no progress since */
 	u32 probes;		/* sent since the last progress */
+	bool excused;		/* what waits for the pace was waited for, no progress since */
 	u64 waited_ns;		/* for progress, when the alarm was set last */
 	u64 step_ns;		/* that it was set to */
 	u64 resent_ns;		/* ktime at which a gap was last dealt with */
@@ -44,8 +45,17 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn);
 /** srn_retry_implied_again() - and so is the one that was asked for again */
 void srn_retry_implied_again(struct srn_qp *qp, u32 psn);
 
+/** srn_retry_resent() - what is lost went again beside that, at @now_ns, ktime */
+static inline void srn_retry_resent(struct srn_retry *retry, u64 now_ns)
+{
+	retry->resent_ns = now_ns;
+}
+
 /** srn_retry_nak() - the peer misses the oldest PSN */
 void srn_retry_nak(struct srn_qp *qp);
+
+/** srn_retry_heard() - the peer has more than was known, beyond the oldest PSN */
+void srn_retry_heard(struct srn_qp *qp);
 
 /** srn_retry_rnr() - the peer is not ready for the oldest PSN; @code: IBTA vol. 1, table 45 */
 void srn_retry_rnr(struct srn_qp *qp, u8 code);

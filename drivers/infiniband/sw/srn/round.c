@@ -5,18 +5,25 @@
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 
 #include "clock.h"
 #include "completer.h"
+#include "gather.h"
+#include "hello.h"
+#include "notify.h"
+#include "pace.h"
 #include "parse.h"
 #include "path.h"
 #include "qp.h"
+#include "react.h"
 #include "requester.h"
 #include "responder.h"
 #include "retry.h"
 #include "rq.h"
 #include "run.h"
+#include "sack.h"
 #include "sq.h"
 #include "trace.h"
 #include "ud.h"
@@ -36,13 +43,23 @@ static const struct srn_share rxq_share = {
 	.least = SRN_RXQ_OWN_MIN_BYTES,
 };
 
+/* Who has answers that wait for its rate may keep what comes behind them waiting for as long as it
+ * likes: a peer chooses the rate, by its CNPs, and how much it reads.
+ */
+static long share_of(const struct srn_qp *qp, long all)
+{
+	long share = srn_dev_share(qp->dev, &rxq_share, all);
+
+	return unlikely(READ_ONCE(qp->parked)) ? min(share, rxq_share.most) : share;
+}
+
 /* What waits is counted in the memory that it holds, for the QP and for its device. */
 static bool charge(struct srn_qp *qp, struct sk_buff *skb)
 {
 	long own = atomic_add_return(skb->truesize, &qp->rxq_bytes);
 	long all = atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes);
 
-	if (likely(own <= srn_dev_share(qp->dev, &rxq_share, all)))
+	if (likely(own <= share_of(qp, all)))
 		return true;
 	srn_count_add(qp->dev, own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL,
 		      srn_pkt_num(skb));
@@ -141,9 +158,18 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		return true;
 	}
 	trace_srn_rx(qp, skb);
-	if (srn_pkt_info(skb)->op == SRN_OP_CNP) {
-		/* Nothing slows down for it yet. */
-		srn_count(qp->dev, SRN_CNT_CNP_RCVD);
+	if (unlikely(srn_pkt(skb)->flags & SRN_PKT_CE))
+		srn_notify_mark(qp, skb);
+	if (unlikely(srn_pkt_info(skb)->op == SRN_OP_CNP)) {
+		/* It may have waited while the QP went to RESET. */
+		if (srn_responder_receives(qp))
+			srn_react_cnp(qp);
+		consume_skb(skb);
+	} else if (unlikely(srn_pkt_info(skb)->op == SRN_OP_SACK) &&
+		   srn_sack_kind(skb) != SRN_SACK_HELD) {
+		/* It may have waited while the QP went to RESET. */
+		if (srn_responder_receives(qp))
+			srn_hello_rx(qp, skb);
 		consume_skb(skb);
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
@@ -228,8 +254,10 @@ static bool flushes(const struct srn_qp *qp)
 	return is_error(qp) || READ_ONCE(qp->sq.stale);
 }
 
-/* @left: there are packets that were not looked at. */
-static void run_alarms(struct srn_qp *qp, bool left)
+/* @left: there are packets that were not looked at. False: the timer was set for what is not
+ * waited for any more.
+ */
+static bool run_alarms(struct srn_qp *qp, bool left)
 {
 	unsigned int due;
 
@@ -239,6 +267,18 @@ static void run_alarms(struct srn_qp *qp, bool left)
 	due = srn_clock_expired(&qp->clock);
 	srn_retry_alarm(qp, due);
 	srn_requester_alarm(qp, due);
+	if (due & BIT(SRN_ALARM_PACE))
+		srn_pace_woken(&qp->pace, ktime_get_ns());
+	return due;
+}
+
+/* @waits: the first packet, for answers to leave. */
+static void set_parked(struct srn_qp *qp, bool waits)
+{
+	bool parked = waits && srn_pace_is_on(&qp->pace);
+
+	if (unlikely(qp->parked != parked))
+		WRITE_ONCE(qp->parked, parked);
 }
 
 static int flush_budget(const struct srn_qp *qp)
@@ -285,21 +325,29 @@ static bool run_tx(struct srn_qp *qp, bool sq)
 	return more;
 }
 
-/* The order is that of urgency: what arrived decides what may be sent. A request from the
- * peer says nothing to the send queue.
+/* Whether the send queue has its part in this round: not for a request from the peer, which says
+ * nothing to it, nor for posts that are left to be more. @more: another round follows anyway.
  */
-static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
+static bool takes_posts(struct srn_qp *qp, unsigned int bits, bool more)
 {
-	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
+	if (qp->answered || (bits & ~(SRN_TURN_RX | SRN_TURN_GATHER)))
+		return true;
+	return (bits & SRN_TURN_GATHER) && (more || !srn_requester_gather(qp));
+}
+
+/* The order is that of urgency: what arrived decides what may be sent. */
+static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
+{
 	int rx = SRN_ROUND_BUDGET;
 	bool more, sq, flush = false;
 
 	more = run_rx(qp, &rx);
+	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */
-	if (bits & SRN_TURN_TIMER)
-		run_alarms(qp, more);
-	sq = qp->answered || (bits & ~SRN_TURN_RX);
+	if ((bits & SRN_TURN_TIMER) && !run_alarms(qp, more) && qp->req.gather.on)
+		bits &= ~SRN_TURN_TIMER;
+	sq = takes_posts(qp, bits, more);
 	if (unlikely(qp->sq.stale))
 		flush = run_flush(qp);
 	if (run_tx(qp, sq))
@@ -317,6 +365,16 @@ static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
 	if (more)
 		return is_error(qp) ? SRN_LEFT_LISTED : SRN_LEFT_URGENT;
 	return flush ? SRN_LEFT_LATER : SRN_LEFT_NOTHING;
+}
+
+static enum srn_left qp_round(struct srn_turn *turn, unsigned int bits)
+{
+	struct srn_qp *qp = container_of(turn, struct srn_qp, turn);
+	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
+	enum srn_left left = run_all(qp, bits);
+
+	srn_tally_swap(was);
+	return left;
 }
 
 void srn_round_init(struct srn_qp *qp)
@@ -356,6 +414,7 @@ static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	bool owned = srn_turn_take(&qp->turn, SRN_TURN_RX);
+	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
 
 	/* With a turn that is taken back from a worker there may be packets that came before. */
 	if (owned && skb_queue_empty_lockless(&qp->rxq)) {
@@ -364,6 +423,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 	} else {
 		enqueue(qp, skb);
 	}
+	srn_tally_swap(was);
 	if (owned)
 		go_on(qp);
 	else
@@ -378,6 +438,16 @@ EXPORT_SYMBOL_IF_KUNIT(srn_round_rx);
 static bool streams(const struct srn_qp *qp)
 {
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
+}
+
+/* The same where its CPU is the only one that has time: what it posts before it has polled all
+ * leaves in one burst. The hint spares who waits for each request the lock of its CQ.
+ */
+static bool lags(struct srn_qp *qp)
+{
+	return READ_ONCE(srn_gather_enabled) &&
+	       READ_ONCE(qp->scq->waiting) + 1 >= SRN_STREAM_CQES &&
+	       srn_cq_unpolled(qp->scq) >= SRN_STREAM_CQES;
 }
 
 static enum srn_heard heard(bool left)
@@ -402,7 +472,7 @@ enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 	if (flushes(qp))
 		return flush_here(qp);
 	if (!streams(qp))
-		return heard(srn_turn_kick_here(&qp->turn, SRN_TURN_SQ));
+		return heard(srn_turn_kick_here(&qp->turn, lags(qp) ? SRN_TURN_GATHER : SRN_TURN_SQ));
 	if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_requester_hush(qp);
 		srn_turn_send_away(&qp->turn);

@@ -2,11 +2,15 @@
 /* The receive queue: WQEs in, completions out. */
 #include "rq.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/minmax.h>
 
+#include "credit.h"
 #include "qp.h"
 #include "stats.h"
 #include "trace.h"
+#include "wire.h"
 
 static const u32 *tail_of(const struct srn_qp *qp)
 {
@@ -85,6 +89,21 @@ bool srn_rq_is_empty(const struct srn_qp *qp)
 {
 	return !qp->srq && !posted(qp);
 }
+
+u8 srn_rq_syndrome(const struct srn_qp *qp)
+{
+	u32 n;
+
+	if (qp->srq)
+		return SRN_SYN_ACK_UNLIMITED;
+	if (!qp->rq.entries)
+		return srn_credit_code(0);
+	n = posted(qp);
+	if (n > qp->rq.entries)
+		n = 0;
+	return srn_credit_code(n + qp->rq.open);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rq_syndrome);
 
 struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
 {

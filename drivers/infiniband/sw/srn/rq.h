@@ -42,6 +42,13 @@ void srn_rq_reset(struct srn_qp *qp);
  */
 enum srn_verdict srn_rq_open(struct srn_qp *qp);
 
+/**
+ * srn_rq_syndrome() - the syndrome of an ACK: how many messages find a receive WQE
+ *
+ * The open one is the next message's. A SRQ's are anybody's: no credits are given of them.
+ */
+u8 srn_rq_syndrome(const struct srn_qp *qp);
+
 /** srn_rq_is_empty() - whether the QP's own ring has no WQE; of a SRQ others may take the last */
 bool srn_rq_is_empty(const struct srn_qp *qp);
 

@@ -8,6 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/udp.h>
 #include <net/dst.h>
+#include <net/sch_generic.h>
 
 #include "opcode.h"
 #include "path.h"
@@ -29,19 +30,64 @@ MODULE_PARM_DESC(runs, "send messages uncut where the netdev takes it (default: 
 /* Elsewhere a run would be cut at once. */
 #define NEEDS	(NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
 
+/* lo cuts each tunnel's datagram, but a datagram by itself may be as long as a run is. So there a
+ * run has none of what the stack cuts by, and is known by the rest (srn_run_arrived()).
+ */
+static bool is_lo(const struct dst_entry *dst)
+{
+	return dst->dev->flags & IFF_LOOPBACK;
+}
+
+/* Filters and actions, clsact's and BPF's. */
+static bool has_hooks(const struct net_device *ndev)
+{
+#ifdef CONFIG_NET_XGRESS
+	return rcu_access_pointer(ndev->tcx_ingress) || rcu_access_pointer(ndev->tcx_egress);
+#else
+	return false;
+#endif
+}
+
+/* What stands in a queue's place there, or in front of it, could damage a run, which nobody cuts
+ * any more and which has no ICRC.
+ */
+static bool passes_whole(const struct net_device *ndev)
+{
+	return !rcu_dereference_bh(netdev_get_tx_queue(ndev, 0)->qdisc)->enqueue &&
+	       !has_hooks(ndev);
+}
+
 static bool route_takes(const struct dst_entry *dst)
 {
 	const struct net_device *ndev = dst->dev;
 
-	return (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS && srn_train_fits(dst);
+	if (!srn_train_fits(dst))
+		return false;
+	return is_lo(dst) ? passes_whole(ndev) :
+			    (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS;
+}
+
+static u32 longest_datagram(const struct dst_entry *dst, bool is_v6)
+{
+	const struct net_device *ndev = dst->dev;
+
+	if (is_lo(dst))
+		return dst_mtu(dst);
+	return is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
 }
 
 /* For payload, of what the netdev takes at once. */
-static u32 room(const struct net_device *ndev, bool is_v6)
+static u32 room(const struct dst_entry *dst, bool is_v6)
 {
-	u32 most = is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
+	u32 most = longest_datagram(dst, is_v6);
 
 	return most < SRN_RUN_BYTES + HEADERS ? most - min_t(u32, most, HEADERS) : SRN_RUN_BYTES;
+}
+
+/* Of what the stack would have to cut. */
+static u32 most_segments(const struct dst_entry *dst)
+{
+	return is_lo(dst) ? SRN_RUN_MAX : READ_ONCE(dst->dev->gso_max_segs);
 }
 
 /* Runs of one length: 16 packets are two of eight, not one of 15 and a packet alone. */
@@ -61,8 +107,7 @@ u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
 	if (!dst)
 		return 1;
 	if (route_takes(dst))
-		most = min3(room(dst->dev, path->is_v6) / each, (u32)SRN_RUN_MAX,
-			    (u32)READ_ONCE(dst->dev->gso_max_segs));
+		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, most_segments(dst));
 	dst_release(dst);
 	return share(num, max(most, 1u));
 }
@@ -97,46 +142,72 @@ static u32 longest(const struct srn_run_cut *cut)
 		   srn_opcode_hdr_len(cut->run.opcode) + ALIGN(last, 4)) + SRN_ICRC_SIZE;
 }
 
-/* The checksum is 0 and stays it: level 1, since UDP takes one off. */
-static void set_gso(struct sk_buff *skb, const struct srn_run_cut *cut)
+/* How the stack cuts it, or, on lo, that it has nothing to cut. */
+static void set_gso(struct sk_buff *skb, const struct srn_run_cut *cut, bool whole)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 
-	info->gso_type = SRN_RUN_GSO_TYPE;
-	info->gso_size = longest(cut);
-	info->flags |= SKBFL_SHARED_FRAG;
+	info->gso_type = whole ? 0 : SRN_RUN_GSO_TYPE;
+	info->gso_size = whole ? 0 : longest(cut);
+	info->gso_segs = whole ? 0 : cut->run.num;
+}
+
+/* The checksum is 0 and stays it: level 1, since UDP takes one off. */
+static void set_summed(struct sk_buff *skb)
+{
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->csum_level = 1;
 }
 
-void srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
+static u32 bytes_of(const struct srn_run_cut *cut)
 {
-	struct srn_run_cut cut;
+	return srn_run_cut_bytes(cut->bth.opcode, cut->run.opcode, cut->run.num, cut->len);
+}
 
-	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
+u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
+{
+	struct dst_entry *dst = srn_path_dst(path);
+	struct srn_run_cut cut;
+	u32 bytes;
+
+	if (!dst) {
+		srn_count(path->dev, SRN_CNT_NO_ROUTE);
 		kfree_skb(skb);
-		return;
+		return 0;
+	}
+	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
+		dst_release(dst);
+		kfree_skb(skb);
+		return 0;
 	}
 	trace_srn_tx(path->dev, skb, cut.run.num);
 	set_inner(skb);
-	set_gso(skb, &cut);
+	set_summed(skb);
+	set_gso(skb, &cut, is_lo(dst));
 	srn_xmit_wrap(path, skb, 0);
 	srn_count(path->dev, SRN_CNT_SENT_TRAINS);
 	srn_count(path->dev, SRN_CNT_SENT_RUNS);
-	srn_xmit_sealed(path, skb, payer, cut.run.num,
-			srn_run_cut_bytes(cut.bth.opcode, cut.run.opcode, cut.run.num, cut.len));
+	bytes = bytes_of(&cut);
+	srn_xmit_routed(path, skb, dst, payer, cut.run.num, bytes);
+	return bytes;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_xmit);
 
 void srn_run_or_train(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
 		      bool follows)
 {
+	u32 num, bytes;
+
 	if (!srn_run_is_built(skb)) {
 		srn_train_add(train, path, skb, follows);
 		return;
 	}
+	num = skb_shinfo(skb)->gso_segs;
 	srn_train_leave(train, path);
-	srn_run_xmit(path, skb, train->payer);
+	bytes = srn_run_xmit(path, skb, train->payer);
+	if (bytes)
+		srn_train_charge(train, path, num, bytes);
 }
 
 static struct packet_offload offload __read_mostly = {

@@ -15,6 +15,7 @@
 
 #include "parse.h"
 
+struct srn_mem;
 struct srn_path;
 struct srn_payer;
 struct srn_train;
@@ -22,15 +23,15 @@ struct srn_train;
 #define SRN_RUN_MAX	64	/* packets: as many as the stack takes from a program */
 #define SRN_RUN_BYTES	61440	/* of payload: a datagram has less than 64 KiB */
 
-/* In the linear part, behind the headers of the first packet, what the payload follows. Never
- * on a wire, hence as the CPU has it.
+/* In the linear part, behind the headers of the first packet, what the payload follows, or, with
+ * SRN_PKT_LENT, a struct srn_lease and then the payload. Never on a wire, hence as the CPU has it.
  */
 struct srn_run {
 	u32 magic;
 	u16 num;		/* packets, two at least */
 	u16 each;		/* bytes of payload, of the last at most as many; a multiple of four */
 	u8 opcode;		/* of the last packet */
-	u8 flags;		/* of the last packet: SRN_PKT_SE, SRN_PKT_ACKREQ; SRN_PKT_V6 */
+	u8 flags;		/* of the last packet: SRN_PKT_SE, SRN_PKT_ACKREQ; SRN_PKT_V6, SRN_PKT_LENT */
 	u16 zero;		/* captures see it */
 	__be32 word;		/* of the last packet: what stands behind its BTH, if anything does */
 };
@@ -49,7 +50,8 @@ extern bool srn_run_stopped;
 u32 srn_run_packets(struct srn_path *path, u32 num, u32 each);
 
 /**
- * srn_run_put() - what stands behind the headers of the first packet; the payload comes next
+ * srn_run_put() - what stands behind the headers of the first packet; the lease, if it has one, and
+ * the payload come next
  * @skb: from srn_build(), with room for it
  * @run: filled but for the magic and the version of IP
  *
@@ -67,9 +69,10 @@ static inline bool srn_run_is_built(const struct sk_buff *skb)
  * srn_run_xmit() - send a run
  * @skb: from srn_build(), with headers, srn_run_put() and payload; consumed
  *
- * What goes wrong is loss, as in srn_xmit(). BH disabled.
+ * What goes wrong is loss, as in srn_xmit(). BH disabled. Return: bytes from BTH to ICRC, of all
+ * packets; 0 if nothing left.
  */
-void srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer);
+u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer);
 
 /**
  * srn_run_or_train() - send what was built: a run at once, behind the train that waits; a packet
@@ -95,11 +98,21 @@ bool srn_run_arrived(const struct sk_buff *skb);
 enum srn_parse_result srn_run_parse(struct sk_buff *skb);
 
 /**
+ * srn_run_hold() - before the payload of a run that arrived is read
+ * @skb: what srn_run_parse() proved, or a packet
+ * @mem: what the caller puts when it was read; NULL: nothing
+ *
+ * BH disabled until then. Return: false if the payload may not be read any more: the run is lost.
+ */
+bool srn_run_hold(struct sk_buff *skb, struct srn_mem **mem);
+
+/**
  * srn_run_split() - make packets of a run that arrived, as if it had come in packets
  * @skb: what srn_run_parse() proved; the caller's
  * @parts: the packets, parsed, without trailers, are added at its end
  *
- * Those for which there is no memory are lost. BH disabled. Return: how many were lost.
+ * Those for which there is no memory are lost. BH disabled. Return: how many were lost. A run that
+ * may not be read any more (srn_run_hold()) has no parts.
  */
 unsigned int srn_run_split(struct sk_buff *skb, struct sk_buff_head *parts);
 

@@ -12,8 +12,10 @@
 #include <net/sock.h>
 #include <rdma/ib_pack.h>
 
+#include "head.h"
 #include "icrc.h"
 #include "limits.h"
+#include "mem.h"
 #include "opcode.h"
 #include "psn.h"
 #include "xmit.h"
@@ -50,8 +52,22 @@ static bool is_sound(const struct srn_run_cut *cut)
 		return false;
 	if (!run->each || run->each % 4 || run->each > SRN_MAX_PAYLOAD)
 		return false;
+	if (srn_run_cut_is_lent(cut) && srn_opcodes[cut->bth.opcode].op != SRN_OP_READ_RESP)
+		return false;
 	return cut->len > (run->num - 1) * run->each && cut->len <= run->num * run->each &&
 	       may_end(cut);
+}
+
+/* Behind the descriptor. */
+static bool read_lease(struct srn_run_cut *cut)
+{
+	cut->mem = NULL;
+	if (!srn_run_cut_is_lent(cut))
+		return true;
+	if (skb_copy_bits(cut->skb, cut->payload, &cut->lease, sizeof(cut->lease)))
+		return false;
+	cut->payload += sizeof(cut->lease);
+	return true;
 }
 
 bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start)
@@ -66,11 +82,29 @@ bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 s
 	if (skb_copy_bits(skb, start + cut->hdr_len, &cut->run, sizeof(cut->run)))
 		return false;
 	cut->payload = start + cut->hdr_len + sizeof(cut->run);
+	if (!read_lease(cut))
+		return false;
 	cut->len = skb->len - cut->payload;
 	cut->psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN);
 	return is_sound(cut);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_begin);
+
+bool srn_run_cut_hold(struct srn_run_cut *cut)
+{
+	if (srn_run_cut_is_lent(cut))
+		cut->mem = srn_lease_get(&cut->lease);
+	return cut->mem || !srn_run_cut_is_lent(cut);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_hold);
+
+void srn_run_cut_release(struct srn_run_cut *cut)
+{
+	if (cut->mem)
+		srn_mem_put(cut->mem);
+	cut->mem = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_release);
 
 /* MIDDLE follows FIRST in the table of the standard. */
 static_assert(IB_OPCODE_SEND_MIDDLE == IB_OPCODE_SEND_FIRST + 1);
@@ -128,6 +162,21 @@ static void attach_pages(struct sk_buff *to, const struct sk_buff *skb, u32 from
 	}
 }
 
+/* The same in pages of its own. */
+static bool copy_pages(struct sk_buff *to, const struct sk_buff *skb, u32 from, u32 len)
+{
+	void *at;
+	u32 here;
+
+	for (; len; from += here, len -= here) {
+		at = srn_head_add_page(to, len, &here);
+		if (!at)
+			return false;
+		skb_copy_bits(skb, from, at, here);
+	}
+	return true;
+}
+
 static void put_headers(struct sk_buff *to, const struct srn_run_cut *cut, u32 i)
 {
 	struct srn_bth *bth = skb_put_data(to, &cut->bth, sizeof(*bth));
@@ -163,7 +212,12 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 hea
 	skb_reserve(skb, headroom);
 	put_headers(skb, cut, i);
 	skb_copy_bits(cut->skb, from, skb_put(skb, copied), copied);
-	attach_pages(skb, cut->skb, from + copied, len - copied);
+	if (!srn_run_cut_is_lent(cut)) {
+		attach_pages(skb, cut->skb, from + copied, len - copied);
+	} else if (!copy_pages(skb, cut->skb, from + copied, len - copied)) {
+		kfree_skb(skb);
+		return NULL;
+	}
 	return skb;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_packet);
@@ -191,13 +245,9 @@ static void put_icrc(struct sk_buff *skb, void *at, bool is_v6)
 {
 	u8 *udp = skb->data - sizeof(struct udphdr);
 	u8 *ip = udp - (is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
-	u32 crc = srn_icrc_hdr(ip, udp, is_v6);
-	__le32 end;
+	__le32 crc = srn_icrc_packet(skb, ip, udp, is_v6);
 
-	crc = srn_icrc_skb(crc, skb, sizeof(struct srn_bth),
-			   skb->len - sizeof(struct srn_bth) - SRN_ICRC_SIZE);
-	end = srn_icrc_final(crc);
-	memcpy(at, &end, sizeof(end));
+	memcpy(at, &crc, sizeof(crc));
 }
 
 /* One whole packet, behind as much room as the run has in front of its BTH. */
@@ -285,7 +335,9 @@ struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features)
 	    !outer_is_sound(skb, &cut, outer))
 		return ERR_PTR(-EINVAL);
 	local_bh_disable();
-	segments = segment_all(skb, &cut, outer, features);
+	segments = srn_run_cut_hold(&cut) ? segment_all(skb, &cut, outer, features) :
+					    ERR_PTR(-ESTALE);
+	srn_run_cut_release(&cut);
 	local_bh_enable();
 	return segments;
 }

@@ -6,6 +6,7 @@
 #include <linux/netdev_features.h>
 #include <linux/skbuff.h>
 
+#include "lease.h"
 #include "opcode.h"
 #include "run.h"
 #include "wire.h"
@@ -26,6 +27,8 @@ static inline bool srn_run_is_type(const struct sk_buff *skb)
 struct srn_run_cut {
 	const struct sk_buff *skb;
 	struct srn_run run;
+	struct srn_lease lease;	/* if it is lent */
+	struct srn_mem *mem;	/* between srn_run_cut_hold() and _release() */
 	struct srn_bth bth;	/* of the first packet */
 	u32 psn;		/* likewise */
 	u32 start;		/* offset of the BTH from skb->data */
@@ -49,6 +52,21 @@ static inline u32 srn_run_cut_bytes(u8 first, u8 last, u32 num, u32 len)
  */
 bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start);
 
+/** srn_run_cut_is_lent() - whether its payload is in pages of a region that may go any time */
+static inline bool srn_run_cut_is_lent(const struct srn_run_cut *cut)
+{
+	return cut->run.flags & SRN_PKT_LENT;
+}
+
+/**
+ * srn_run_cut_hold() - before packets are made of it
+ *
+ * BH disabled until srn_run_cut_release(), which follows in any case. Return: false if nobody may
+ * read its payload any more.
+ */
+bool srn_run_cut_hold(struct srn_run_cut *cut);
+void srn_run_cut_release(struct srn_run_cut *cut);
+
 /** srn_run_cut_opcode() - of packet @i */
 u8 srn_run_cut_opcode(const struct srn_run_cut *cut, u32 i);
 
@@ -63,9 +81,10 @@ static inline u32 srn_run_cut_len(const struct srn_run_cut *cut, u32 i)
 /**
  * srn_run_cut_packet() - packet @i from the BTH to its payload
  * @headroom: in front of the BTH
- * @refs: by references to the run's pages, where it has its payload in pages
+ * @refs: by references to the run's pages, where it has its payload in pages; to pages of its own,
+ * if that is lent
  *
- * Room for pad and ICRC is behind what is linear. Any context. NULL without memory.
+ * Room for pad and ICRC is behind what is linear. BH disabled. NULL without memory.
  */
 struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 headroom, bool refs);
 
@@ -74,7 +93,8 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 hea
  * @skb: at the BTH; stays the caller's
  * @features: of the netdev; without NETIF_F_SG the packets are linear
  *
- * Any context. Return: the packets, or ERR_PTR: -EINVAL where it is no run, -ENOMEM.
+ * Any context. Return: the packets, or ERR_PTR: -EINVAL where it is no run, -ESTALE where its memory
+ * was taken back, -ENOMEM.
  */
 struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features);
 

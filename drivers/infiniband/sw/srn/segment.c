@@ -81,6 +81,16 @@ void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 m
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_segment);
 
+u32 srn_segment_requests(const struct srn_wqe *wqe)
+{
+	u16 what = srn_wr_ops[wqe->opcode].what;
+
+	if (!(what & SRN_WR_ANSWERED) || what & SRN_WR_PACKET)
+		return 1;
+	return DIV_ROUND_UP(srn_psn_diff(wqe->last_psn, wqe->first_psn) + 1, wqe->chunk);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_segment_requests);
+
 u32 srn_segment_left(const struct srn_wqe *wqe, const struct srn_plan *plan)
 {
 	if (srn_wr_ops[wqe->opcode].what & (SRN_WR_PACKET | SRN_WR_ANSWERED))

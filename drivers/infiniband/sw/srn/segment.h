@@ -51,6 +51,9 @@ u32 srn_wqe_npsn(const struct srn_wqe *wqe, u32 mtu);
 void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 mtu, u32 psn,
 		 struct srn_plan *plan);
 
+/** srn_segment_requests() - how many the peer counts of a started WQE: a long READ is several */
+u32 srn_segment_requests(const struct srn_wqe *wqe);
+
 /**
  * srn_segment_left() - how many packets of data a message has from the planned one on
  *

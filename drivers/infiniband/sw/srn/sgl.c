@@ -216,18 +216,19 @@ static bool referable(const struct srn_mem *mem, const void *p)
 	return virt_addr_valid(p) && sendpage_ok(virt_to_page(p));
 }
 
-static enum srn_verdict attach_piece(struct sk_buff *skb, const struct piece *piece)
+/* The owner of the pages may write them until the packet is gone: who needs stable bytes has
+ * to copy.
+ */
+enum srn_verdict srn_mem_attach(const struct srn_mem *mem, u64 addr, struct sk_buff *skb, u32 len)
 {
-	u64 addr = piece->addr;
-	u32 len = piece->len;
-
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	while (len) {
 		struct folio *folio;
 		enum srn_verdict v;
 		u64 here;
-		void *p = srn_mem_span(piece->mem, addr, &here);
+		void *p = srn_mem_span(mem, addr, &here);
 
-		if (unlikely(!referable(piece->mem, p)))
+		if (unlikely(!referable(mem, p)))
 			return SRN_V_AGAIN;
 		folio = virt_to_folio(p);
 		here = min_t(u64, here, folio_size(folio) - (p - folio_address(folio)));
@@ -252,12 +253,7 @@ enum srn_verdict srn_sgl_attach(const struct srn_sgl *sgl, u64 offset, struct sk
 	if (v)
 		return v;
 	for (i = 0; i < r.num && !v; i++)
-		v = attach_piece(skb, &r.pieces[i]);
-	/* The owner of the pages may write them until the packet is gone: who
-	 * needs stable bytes has to copy.
-	 */
-	if (skb_shinfo(skb)->nr_frags)
-		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+		v = srn_mem_attach(r.pieces[i].mem, r.pieces[i].addr, skb, r.pieces[i].len);
 	held_put(&r);
 	return v;
 }

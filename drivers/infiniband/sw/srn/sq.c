@@ -52,20 +52,31 @@ bool srn_sq_fetch(struct srn_qp *qp, u32 num)
 	return true;
 }
 
+/* What comes behind has no PSN that is smaller; what has none yet counts as behind all. */
+static bool ends_before(const struct srn_wqe *wqe, u32 psn)
+{
+	return (wqe->started || wqe->done) && srn_psn_diff(psn, wqe->last_psn) > 0;
+}
+
+/* Halves what is left: a peer has thousands of them looked for. */
 u32 srn_sq_find(const struct srn_sq *sq, u32 psn)
 {
-	const struct srn_wqe *wqe;
-	u32 i;
+	u32 first = sq->una, num = sq->fetched - sq->una, half;
 
-	for (i = sq->una; i != sq->fetched; i++) {
-		wqe = srn_sq_wqe(sq, i);
-		if (wqe->done)
-			continue;
-		if (!wqe->started || srn_psn_diff(psn, wqe->last_psn) <= 0)
-			break;
+	while (num) {
+		half = num / 2;
+		if (ends_before(srn_sq_wqe(sq, first + half), psn)) {
+			first += half + 1;
+			num -= half + 1;
+		} else {
+			num = half;
+		}
 	}
-	return i;
+	while (first != sq->fetched && srn_sq_wqe(sq, first)->done)
+		first++;
+	return first;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sq_find);
 
 bool srn_sq_acked(struct srn_sq *sq, u32 psn, u32 *una)
 {

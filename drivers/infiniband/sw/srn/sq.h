@@ -51,6 +51,12 @@ static inline bool srn_wqe_is_read(const struct srn_wqe *wqe)
 	return what & SRN_WR_ANSWERED && !(what & (SRN_WR_FETCH | SRN_WR_WORD));
 }
 
+/** srn_wqe_takes_recv() - whether it takes a receive of the peer: SEND, WRITE with immediate */
+static inline bool srn_wqe_takes_recv(const struct srn_wqe *wqe)
+{
+	return srn_wr_ops[wqe->opcode].what & SRN_WR_EVENT;
+}
+
 /** srn_wqe_is_local() - whether it is executed here, not sent */
 static inline bool srn_wqe_is_local(const struct srn_wqe *wqe)
 {
@@ -102,6 +108,13 @@ static inline void srn_sq_start(struct srn_wqe *wqe, u32 psn, u32 npsn, u32 chun
 	wqe->last_psn = srn_psn_add(psn, npsn - 1);
 	wqe->done_psn = psn;
 	wqe->started = true;
+}
+
+/** srn_sq_did() - @wqe, which was executed here, takes no PSN; @psn follows it */
+static inline void srn_sq_did(struct srn_wqe *wqe, u32 psn)
+{
+	wqe->last_psn = srn_psn_add(psn, -1);
+	wqe->done = true;
 }
 
 /** srn_sq_find() - the index of the WQE that has @psn: started and not done, or next to start */

@@ -28,12 +28,18 @@ enum srn_counter {
 	SRN_CNT_RCVD_NAK,		/* fatal NAKs received */
 	SRN_CNT_IMPLIED_NAK,		/* READ or atomic response missing */
 	SRN_CNT_EARLY,			/* and later ones taken before it */
+	SRN_CNT_STALE_ANSWERS,		/* READ answers lost since their region went before they came */
 	SRN_CNT_SENT_ACK,
 	SRN_CNT_ACK_DEFERRED,		/* ACKs merged into a later one */
 	SRN_CNT_TIMEOUT,		/* local ACK timeouts */
 	SRN_CNT_LATE,			/* answers so late that the window was halved */
 	SRN_CNT_PROBES,			/* packets sent again before a timeout, to hear something */
 	SRN_CNT_RETRANS,		/* request packets sent again */
+	SRN_CNT_SENT_SACK,		/* SACKs, in place of NAKs of gaps */
+	SRN_CNT_RCVD_SACK,
+	SRN_CNT_SACK_RETRANS,		/* of the packets sent again, those that SACKs showed to be lost */
+	SRN_CNT_VAIN,			/* and of those, what the peer had seen */
+	SRN_CNT_LIMITED,		/* requests begun without a credit of the peer's */
 	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
 	SRN_CNT_RNR_EXCEEDED,
 	SRN_CNT_BAD_RESPONSE,		/* response that no request of ours asked for */
@@ -60,10 +66,15 @@ enum srn_counter {
 	SRN_CNT_UC_REFUSED,		/* UC messages dropped for their length or rights */
 	SRN_CNT_CQ_OVERRUN,
 	SRN_CNT_DOORBELLS,		/* system calls */
+	SRN_CNT_GATHERINGS,		/* posts of a program that streams were left to be more */
+	SRN_CNT_PACED,			/* what a QP has to send was left for its rate */
 	SRN_CNT_LINK_DOWNED,
 	SRN_CNT_RDMA_SENDS,		/* SENDs posted and transmitted */
 	SRN_CNT_RDMA_RECVS,		/* messages received into receive WQEs */
-	SRN_CNT_CNP_RCVD,
+	SRN_CNT_CNP_HANDLED,		/* and the QP slows down, or measures what it sends */
+	SRN_CNT_CNP_IGNORED,		/* by a QP that no CNP slows down */
+	SRN_CNT_CE_RCVD,		/* packets that reached a QP with a mark */
+	SRN_CNT_CNP_SENT,
 	SRN_CNT_MAX,
 };
 
@@ -90,12 +101,18 @@ enum srn_counter {
 	X(RCVD_NAK, "rcvd_nak") \
 	X(IMPLIED_NAK, "implied_nak_seq_err") \
 	X(EARLY, "rcvd_early_responses") \
+	X(STALE_ANSWERS, "stale_answers") \
 	X(SENT_ACK, "sent_ack") \
 	X(ACK_DEFERRED, "ack_deferred") \
 	X(TIMEOUT, "local_ack_timeout_err") \
 	X(LATE, "late_answers") \
 	X(PROBES, "sent_probes") \
 	X(RETRANS, "retransmitted_pkts") \
+	X(SENT_SACK, "sent_sack") \
+	X(RCVD_SACK, "rcvd_sack") \
+	X(SACK_RETRANS, "sack_retrans") \
+	X(VAIN, "sack_retrans_spurious") \
+	X(LIMITED, "sent_without_credit") \
 	X(RETRY_EXCEEDED, "retry_exceeded_err") \
 	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \
 	X(BAD_RESPONSE, "rcvd_bad_response") \
@@ -122,25 +139,66 @@ enum srn_counter {
 	X(UC_REFUSED, "uc_messages_refused") \
 	X(CQ_OVERRUN, "cq_overruns") \
 	X(DOORBELLS, "doorbells") \
+	X(GATHERINGS, "gatherings") \
+	X(PACED, "paced") \
 	X(LINK_DOWNED, "link_downed") \
 	X(RDMA_SENDS, "rdma_sends") \
 	X(RDMA_RECVS, "rdma_recvs") \
-	X(CNP_RCVD, "rp_cnp_ignored")
+	X(CNP_HANDLED, "rp_cnp_handled") \
+	X(CNP_IGNORED, "rp_cnp_ignored") \
+	X(CE_RCVD, "np_ecn_marked_roce_packets") \
+	X(CNP_SENT, "np_cnp_sent")
+
+struct srn_counts {
+	u64 cnt[SRN_CNT_MAX];
+};
 
 struct srn_stats {
-	u64 cnt[SRN_CNT_MAX];
+	struct srn_counts all;
+	struct srn_counts tallied;	/* of these, what counters of QPs have, too (tally.h) */
 };
 
 struct srn_dev;
 struct ib_device;
 struct rdma_hw_stats;
 
+/* A counter of queue pairs; tally.c makes and binds it. */
+struct srn_tally {
+	struct srn_dev *dev;
+	struct srn_counts __percpu *counts;
+	u32 num_qps;			/* bound to it; under the counter's lock, as is: */
+	bool settled;			/* no QP is left, and the core has what it counted */
+};
+
+/* What else counts what is counted on this CPU now; NULL: nothing does. BH disabled. */
+DECLARE_PER_CPU(struct srn_tally *, srn_tally_now);
+
+/**
+ * srn_tally_swap() - from here on this CPU counts for @tally, too
+ *
+ * BH disabled, and so until what this returns, what it counted for before, is put back: some netdevs
+ * hand a packet to its receiver while it is sent, so that one QP runs within the turn of another.
+ */
+static inline struct srn_tally *srn_tally_swap(struct srn_tally *tally)
+{
+	struct srn_tally *was = __this_cpu_read(srn_tally_now);
+
+	__this_cpu_write(srn_tally_now, tally);
+	return was;
+}
+
 /* Any context. Lost increments of a racing interrupt are not tolerated: this_cpu ops. */
 void srn_count(struct srn_dev *dev, enum srn_counter c);
 void srn_count_add(struct srn_dev *dev, enum srn_counter c, u64 n);
 
+/** srn_stats_sum_of() - a value over all CPUs, which may count on meanwhile */
+u64 srn_stats_sum_of(const u64 __percpu *cnt);
+
 /** srn_stats_sum() - one counter over all CPUs */
 u64 srn_stats_sum(struct srn_dev *dev, enum srn_counter c);
+
+/** srn_stats_of_qp() - whether counters of QPs have it, too: all of them is more than a message takes */
+bool srn_stats_of_qp(enum srn_counter c);
 
 struct rdma_hw_stats *srn_stats_alloc(struct ib_device *ibdev, u32 port);
 int srn_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);

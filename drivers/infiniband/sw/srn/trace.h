@@ -6,6 +6,7 @@
 #if !defined(SRN_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define SRN_TRACE_H
 
+#include <linux/math64.h>
 #include <linux/tracepoint.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
@@ -73,6 +74,12 @@
 	X(SQE)			\
 	X(ERR)
 
+#define SRN_WINDOW_NAMES(X)	\
+	X(GREW, "grew")		\
+	X(LOST, "gap")		\
+	X(COLLAPSED, "silence")	\
+	X(LATE, "late")
+
 #define SRN_SEND_FLAG_NAMES(X)	\
 	X(FENCE)		\
 	X(SIGNALED)		\
@@ -84,6 +91,7 @@
 #define SRN_DEFINE_WC(op)		TRACE_DEFINE_ENUM(IB_WC_##op);
 #define SRN_DEFINE_QP_STATE(state)	TRACE_DEFINE_ENUM(IB_QPS_##state);
 #define SRN_DEFINE_SEND_FLAG(flag)	TRACE_DEFINE_ENUM(IB_SEND_##flag);
+#define SRN_DEFINE_WINDOW(why, name)	TRACE_DEFINE_ENUM(SRN_WINDOW_##why);
 #define SRN_DEFINE_VERDICT(v, name)	TRACE_DEFINE_ENUM(v);
 #define SRN_DEFINE_COUNTER(c, name)	TRACE_DEFINE_ENUM(SRN_CNT_##c);
 
@@ -93,8 +101,10 @@ SRN_WC_NAMES(SRN_DEFINE_WC)
 SRN_WC_STATUS_NAMES(SRN_DEFINE_WC)
 SRN_QP_STATE_NAMES(SRN_DEFINE_QP_STATE)
 SRN_SEND_FLAG_NAMES(SRN_DEFINE_SEND_FLAG)
+SRN_WINDOW_NAMES(SRN_DEFINE_WINDOW)
 SRN_VERDICT_NAMES(SRN_DEFINE_VERDICT)
 SRN_COUNTER_NAMES(SRN_DEFINE_COUNTER)
+TRACE_DEFINE_ENUM(SRN_WINDOW_WHY_MAX);
 TRACE_DEFINE_ENUM(SRN_V_MAX);
 TRACE_DEFINE_ENUM(SRN_CNT_MAX);
 
@@ -103,12 +113,14 @@ TRACE_DEFINE_ENUM(SRN_CNT_MAX);
 #define SRN_WC_ROW(op)			{ IB_WC_##op, #op },
 #define SRN_QP_STATE_ROW(state)		{ IB_QPS_##state, #state },
 #define SRN_SEND_FLAG_ROW(flag)		{ IB_SEND_##flag, #flag },
+#define SRN_WINDOW_ROW(why, name)	{ SRN_WINDOW_##why, name },
 #define SRN_VERDICT_ROW(v, name)	{ v, name },
 #define SRN_COUNTER_ROW(c, name)	{ SRN_CNT_##c, name },
 
 /* A list of rows ends without a comma: hence the last ones here. */
 #define show_opcode(op)	\
-	__print_symbolic(op, SRN_OPCODE_NAMES(SRN_OPCODE_ROW) { SRN_OPCODE_CNP, "CNP" })
+	__print_symbolic(op, SRN_OPCODE_NAMES(SRN_OPCODE_ROW) { SRN_OPCODE_CNP, "CNP" }, \
+		{ SRN_OPCODE_SACK, "SACK" })
 #define show_wr(op) \
 	__print_symbolic(op, SRN_WR_NAMES(SRN_WR_ROW) { 0xff, "?" })
 #define show_wc(op) \
@@ -117,17 +129,29 @@ TRACE_DEFINE_ENUM(SRN_CNT_MAX);
 	__print_symbolic(status, SRN_WC_STATUS_NAMES(SRN_WC_ROW) { 0xff, "?" })
 #define show_qp_state(state) \
 	__print_symbolic(state, SRN_QP_STATE_NAMES(SRN_QP_STATE_ROW) { 0xff, "?" })
+#define show_window_why(why) \
+	__print_symbolic(why, SRN_WINDOW_NAMES(SRN_WINDOW_ROW) { SRN_WINDOW_WHY_MAX, "?" })
 #define show_verdict(v) \
 	__print_symbolic(v, SRN_VERDICT_NAMES(SRN_VERDICT_ROW) { SRN_V_MAX, "?" })
 #define show_counter(c) \
 	__print_symbolic(c, SRN_COUNTER_NAMES(SRN_COUNTER_ROW) { SRN_CNT_MAX, "?" })
 #define show_send_flags(flags) \
 	__print_flags(flags, "|", SRN_SEND_FLAG_NAMES(SRN_SEND_FLAG_ROW) { 0x80, "?" })
+/* Of a RNR NAK without the timer code, which is a field of its own. */
+#define show_nak(reason)			\
+	__print_symbolic(reason,		\
+			 { SRN_SYN_RNR_NAK, "rnr" }, \
+			 { SRN_SYN_NAK_SEQ, "sequence" }, \
+			 { SRN_SYN_NAK_INV_REQ, "invalid-request" }, \
+			 { SRN_SYN_NAK_ACCESS, "access" }, \
+			 { SRN_SYN_NAK_OP, "operation" })
 #define show_pkt_flags(flags)			\
 	__print_flags(flags, "|",		\
 		      { SRN_PKT_SE, "SE" },	\
 		      { SRN_PKT_ACKREQ, "ACKREQ" }, \
-		      { SRN_PKT_V6, "V6" })
+		      { SRN_PKT_V6, "V6" },	\
+		      { SRN_PKT_CE, "CE" },	\
+		      { SRN_PKT_LENT, "LENT" })
 
 /* A send WQE was fetched and proven (status 0) or refused. */
 TRACE_EVENT(srn_post,
@@ -288,6 +312,145 @@ TRACE_EVENT(srn_qp_state,
 	),
 	TP_printk("qpn %#x %s -> %s (%s)", __entry->qpn, show_qp_state(__entry->from),
 		  show_qp_state(__entry->to), show_verdict(__entry->why))
+);
+
+/* A NAK or RNR NAK, to the peer or from it. */
+TRACE_EVENT(srn_nak,
+	TP_PROTO(const struct srn_qp *qp, bool sent, u8 syndrome, u32 psn),
+	TP_ARGS(qp, sent, syndrome, psn),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(bool, sent)
+		__field(u8, reason)
+		__field(u8, timer)
+	),
+	TP_fast_assign(
+		bool rnr = u8_get_bits(syndrome, SRN_SYN_CLASS) == SRN_SYN_RNR;
+
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = psn;
+		__entry->sent = sent;
+		__entry->reason = rnr ? SRN_SYN_RNR_NAK : syndrome;
+		__entry->timer = rnr ? u8_get_bits(syndrome, SRN_SYN_VALUE) : 0;
+	),
+	TP_printk("qpn %#x %s %s psn %#x timer %u", __entry->qpn,
+		  __entry->sent ? "sent" : "received", show_nak(__entry->reason),
+		  __entry->psn, __entry->timer)
+);
+
+/* Nothing was heard: a packet is to ask, or the local ACK timeout is over. */
+TRACE_EVENT(srn_silence,
+	TP_PROTO(const struct srn_qp *qp, bool probe),
+	TP_ARGS(qp, probe),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, una)
+		__field(u32, inflight)
+		__field(u32, probes)
+		__field(u8, retries)
+		__field(bool, probe)
+		__field(u64, waited)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->una = qp->window.una;
+		__entry->inflight = srn_window_inflight(&qp->window);
+		__entry->probes = qp->retry.probes;
+		__entry->retries = qp->retry.retries;
+		__entry->probe = probe;
+		__entry->waited = qp->retry.waited_ns;
+	),
+	TP_printk("qpn %#x %s una %#x in-flight %u waited %llu ns probes %u retries-left %u",
+		  __entry->qpn, __entry->probe ? "probe" : "timeout", __entry->una,
+		  __entry->inflight, __entry->waited, __entry->probes, __entry->retries)
+);
+
+/* More or fewer PSNs may be in flight. */
+TRACE_EVENT(srn_window,
+	TP_PROTO(const struct srn_qp *qp, u32 was, enum srn_window_why why),
+	TP_ARGS(qp, was, why),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, was)
+		__field(u32, cwnd)
+		__field(u32, ssthresh)
+		__field(u32, inflight)
+		__field(u8, why)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->was = was;
+		__entry->cwnd = qp->window.cwnd;
+		__entry->ssthresh = qp->window.ssthresh;
+		__entry->inflight = srn_window_inflight(&qp->window);
+		__entry->why = why;
+	),
+	TP_printk("qpn %#x %u -> %u (%s) threshold %u in-flight %u", __entry->qpn, __entry->was,
+		  __entry->cwnd, show_window_why(__entry->why), __entry->ssthresh,
+		  __entry->inflight)
+);
+
+/* Congestion limits it now to so many kb/s, on the way to others; 0: not any more. */
+TRACE_EVENT(srn_rate,
+	TP_PROTO(const struct srn_qp *qp),
+	TP_ARGS(qp),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, alpha)
+		__field(u64, rate)
+		__field(u64, target)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->alpha = qp->dcqcn.alpha >> 10;
+		__entry->rate = div_u64(qp->dcqcn.rate, 125);
+		__entry->target = div_u64(qp->dcqcn.target, 125);
+	),
+	TP_printk("qpn %#x %llu kb/s of %llu alpha %u/1024", __entry->qpn, __entry->rate,
+		  __entry->target, __entry->alpha)
+);
+
+/* The peer is not ready, and it is waited for. */
+TRACE_EVENT(srn_rnr_wait,
+	TP_PROTO(const struct srn_qp *qp, u64 ns),
+	TP_ARGS(qp, ns),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, una)
+		__field(u8, retries)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->una = qp->window.una;
+		__entry->retries = qp->retry.rnr_retries;
+		__entry->ns = ns;
+	),
+	TP_printk("qpn %#x psn %#x %llu ns rnr-retries-left %u", __entry->qpn, __entry->una,
+		  __entry->ns, __entry->retries)
+);
+
+/* A request came early and could not be kept. */
+TRACE_EVENT(srn_hold_full,
+	TP_PROTO(const struct srn_dev *dev, const struct srn_hold *hold, struct sk_buff *skb),
+	TP_ARGS(dev, hold, skb),
+	TP_STRUCT__entry(
+		__string(dev, dev->ibdev.name)
+		__field(u32, dqpn)
+		__field(u32, psn)
+		__field(u32, num)
+		__field(u32, bytes)
+	),
+	TP_fast_assign(
+		__assign_str(dev);
+		__entry->dqpn = srn_pkt(skb)->qpn;
+		__entry->psn = srn_pkt(skb)->psn;
+		__entry->num = hold->num;
+		__entry->bytes = hold->bytes;
+	),
+	TP_printk("%s dqpn %#x psn %#x held %u bytes %u", __get_str(dev), __entry->dqpn,
+		  __entry->psn, __entry->num, __entry->bytes)
 );
 
 #endif

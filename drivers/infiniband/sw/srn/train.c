@@ -14,6 +14,7 @@
 
 #include "build.h"
 #include "cut.h"
+#include "pace.h"
 #include "path.h"
 #include "payer.h"
 #include "stats.h"
@@ -118,6 +119,12 @@ void srn_train_leave(struct srn_train *train, struct srn_path *path)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_train_leave);
 
+void srn_train_charge(struct srn_train *train, const struct srn_path *path, u32 num, u32 bytes)
+{
+	if (train->pace)
+		srn_pace_sent(train->pace, bytes + num * srn_path_overhead(path));
+}
+
 static bool has_room(const struct srn_train *train, u32 len)
 {
 	return len <= train->len && train->num < TRAIN_MAX && train->bytes + len <= TRAIN_BYTES;
@@ -129,6 +136,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	u32 len = ALIGN(skb->len, 4) + SRN_ICRC_SIZE;
 	unsigned int type = 0;
 
+	srn_train_charge(train, path, 1, len);
 	if (train->head && !has_room(train, len))
 		srn_train_leave(train, path);
 	if (!train->head) {
@@ -150,7 +158,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	} else {
 		*train = (struct srn_train){
 			.head = skb, .len = len, .num = 1, .bytes = len,
-			.gso_type = type, .payer = train->payer,
+			.gso_type = type, .payer = train->payer, .pace = train->pace,
 		};
 	}
 	if (!follows || len < train->len)

@@ -10,6 +10,7 @@
 
 struct dst_entry;
 struct sk_buff;
+struct srn_pace;
 struct srn_path;
 struct srn_payer;
 
@@ -22,6 +23,7 @@ struct srn_train {
 	u32 bytes;
 	unsigned int gso_type;	/* as the route wants it */
 	struct srn_payer *payer;	/* set once; NULL: nobody is charged */
+	struct srn_pace *pace;		/* of the QP, set once; NULL: it has none */
 };
 
 /**
@@ -33,6 +35,9 @@ struct srn_train {
  */
 void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
 		   bool follows);
+
+/** srn_train_charge() - @num packets, @bytes from BTH to ICRC, take their time at the QP's pace */
+void srn_train_charge(struct srn_train *train, const struct srn_path *path, u32 num, u32 bytes);
 
 /** srn_train_fits() - whether the stack may cut trains on this route, as far as it tells */
 bool srn_train_fits(const struct dst_entry *dst);

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Turns, and the per-CPU NAPI that continues them. */
+/* Turns: who runs a QP, where, and for how long. */
 #include "turn.h"
 
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/ktime.h>
-#include <linux/list.h>
-#include <linux/netdevice.h>
-#include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "due.h"
 #include "fault.h"
 #include "limits.h"
 
@@ -32,32 +28,9 @@
 /* Rounds of a worker before it looks after other turns. */
 #define ROUNDS_AWAY	16
 
-/* Turns are run by one poll for this long; the core decides whether it polls again. */
-#define POLL_NS		(200 * NSEC_PER_USEC)
-
 /* How long the kicks of a turn that was late run where they are. */
 #define AWAY_PAUSE	(HZ / 4)
 
-/* Why a turn is in a list. One of each kind is run in turn, so that none of them has to
- * wait for all the others: who has news for a QP would, for those whose work never ends.
- */
-enum kind {
-	NEWS,		/* a post or a packet */
-	ALARM,		/* its clock */
-	REST,		/* what a round's budget did not reach */
-	KINDS
-};
-
-struct srn_turn_cpu {
-	struct napi_struct napi;
-	raw_spinlock_t lock;		/* the lists, and which turns are in them */
-	struct list_head come[KINDS];	/* what the next poll runs; interrupts may add */
-	struct list_head due[KINDS];	/* what this poll runs, oldest first */
-	enum kind last;			/* what was run last; the NAPI only */
-};
-
-static DEFINE_PER_CPU(struct srn_turn_cpu, turn_cpus);
-static struct net_device *turn_netdev;
 static struct workqueue_struct *turn_wq;
 static atomic_t num_away;	/* turns that no worker has begun */
 
@@ -88,59 +61,16 @@ static inline void set_owner(struct srn_turn *turn) {}
 static inline void clear_owner(struct srn_turn *turn) {}
 #endif
 
-/* An owned turn to a list. Whoever takes it out is its owner: no two can. */
-static void put_in(struct srn_turn_cpu *cpu, struct srn_turn *turn, enum kind kind)
+/* An owned turn. */
+static void leave(struct srn_turn *turn, enum srn_due_kind kind)
 {
-	unsigned long flags;
-
 	clear_owner(turn);
-	raw_spin_lock_irqsave(&cpu->lock, flags);
-	list_add_tail(&turn->node, &cpu->come[kind]);
-	WRITE_ONCE(turn->cpu, cpu);
-	raw_spin_unlock_irqrestore(&cpu->lock, flags);
-}
-
-static void take_out(struct srn_turn_cpu *cpu, struct srn_turn *turn)
-{
-	lockdep_assert_held(&cpu->lock);
-	list_del(&turn->node);
-	WRITE_ONCE(turn->cpu, NULL);
-}
-
-/* Out of whichever list it is in. Only under a CPU's lock does turn->cpu become that CPU, or
- * cease to be it.
- */
-static bool unlist(struct srn_turn *turn)
-{
-	struct srn_turn_cpu *cpu = READ_ONCE(turn->cpu);
-	unsigned long flags;
-	bool listed;
-
-	if (!cpu)
-		return false;
-	raw_spin_lock_irqsave(&cpu->lock, flags);
-	listed = READ_ONCE(turn->cpu) == cpu;
-	if (listed)
-		take_out(cpu, turn);
-	raw_spin_unlock_irqrestore(&cpu->lock, flags);
-	return listed;
-}
-
-static void leave(struct srn_turn *turn, enum kind kind)
-{
-	struct srn_turn_cpu *cpu;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	cpu = this_cpu_ptr(&turn_cpus);
-	put_in(cpu, turn, kind);
-	napi_schedule_irqoff(&cpu->napi);
-	local_irq_restore(flags);
+	srn_due_add(&turn->due, kind);
 }
 
 void srn_turn_leave(struct srn_turn *turn)
 {
-	leave(turn, NEWS);
+	leave(turn, SRN_DUE_NEWS);
 }
 
 /* False: there is more to do. Full barrier: a bit set before this fails it, one set after
@@ -160,7 +90,7 @@ static bool give_up(struct srn_turn *turn)
  */
 static bool put_down(struct srn_turn *turn)
 {
-	const int may_wait = SRN_TURN_MORE | SRN_TURN_FLUSH | SRN_TURN_SQ;
+	const int may_wait = SRN_TURN_MORE | SRN_TURN_FLUSH | SRN_TURN_SQ | SRN_TURN_GATHER;
 	int bits = atomic_read(&turn->bits);
 
 	clear_owner(turn);
@@ -236,9 +166,9 @@ static enum next run_rounds(struct srn_turn *turn)
 	return next;
 }
 
-static enum kind kind_of(enum next next)
+static enum srn_due_kind kind_of(enum next next)
 {
-	return next == AGAIN ? NEWS : REST;
+	return next == AGAIN ? SRN_DUE_NEWS : SRN_DUE_REST;
 }
 
 static void pass_on(struct srn_turn *turn, enum next next)
@@ -288,7 +218,7 @@ bool srn_turn_take_out(struct srn_turn *turn, unsigned int bits)
 {
 	if (srn_turn_take(turn, bits))
 		return true;
-	if (!unlist(turn))
+	if (!srn_due_remove(&turn->due))
 		return false;
 	set_owner(turn);
 	return true;
@@ -338,7 +268,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_kick_here);
 void srn_turn_defer(struct srn_turn *turn, unsigned int bits)
 {
 	if (srn_turn_take(turn, bits))
-		leave(turn, bits & SRN_TURN_TIMER ? ALARM : NEWS);
+		leave(turn, bits & SRN_TURN_TIMER ? SRN_DUE_ALARM : SRN_DUE_NEWS);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_defer);
 
@@ -357,7 +287,7 @@ static void run_away(struct work_struct *work)
 		local_bh_disable();
 		next = run_round(turn);
 		if (next == LISTED) {
-			leave(turn, REST);
+			leave(turn, SRN_DUE_REST);
 			next = GONE;
 		}
 		local_bh_enable();
@@ -400,7 +330,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_give_away);
 static void fetch(struct srn_turn *turn)
 {
 	local_bh_disable();
-	if (unlist(turn) || take_back(turn, atomic_read(&turn->bits)))
+	if (srn_due_remove(&turn->due) || take_back(turn, atomic_read(&turn->bits)))
 		run_round(turn);
 	local_bh_enable();
 }
@@ -463,7 +393,7 @@ void srn_turn_init(struct srn_turn *turn,
 {
 	atomic_set(&turn->bits, 0);
 	init_completion(&turn->grant);
-	turn->cpu = NULL;
+	srn_due_init(&turn->due);
 	INIT_WORK(&turn->away, run_away);
 	turn->away_pause = jiffies;
 	turn->run = run;
@@ -471,138 +401,39 @@ void srn_turn_init(struct srn_turn *turn,
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_init);
 
-static bool has_turns(const struct srn_turn_cpu *cpu)
+/* One round of a turn that its NAPI took out; who is not done queues up again behind the others. */
+static enum srn_due_kind run_due(struct srn_due *due)
 {
-	int i;
-
-	for (i = 0; i < KINDS; i++)
-		if (!list_empty(&cpu->come[i]) || !list_empty(&cpu->due[i]))
-			return true;
-	return false;
-}
-
-/* What has come since the last poll is due now. */
-static void begin_poll(struct srn_turn_cpu *cpu)
-{
-	unsigned long flags;
-	int i;
-
-	raw_spin_lock_irqsave(&cpu->lock, flags);
-	for (i = 0; i < KINDS; i++)
-		list_splice_tail_init(&cpu->come[i], &cpu->due[i]);
-	raw_spin_unlock_irqrestore(&cpu->lock, flags);
-}
-
-/* Of the kind whose turn it is, or of the next one that there is; else NULL. */
-static struct srn_turn *first_due(struct srn_turn_cpu *cpu)
-{
-	struct srn_turn *turn;
-	int i;
-
-	lockdep_assert_held(&cpu->lock);
-	for (i = 0; i < KINDS; i++) {
-		cpu->last = (cpu->last + 1) % KINDS;
-		turn = list_first_entry_or_null(&cpu->due[cpu->last], struct srn_turn, node);
-		if (turn)
-			return turn;
-	}
-	return NULL;
-}
-
-static struct srn_turn *next_due(struct srn_turn_cpu *cpu)
-{
-	struct srn_turn *turn;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&cpu->lock, flags);
-	turn = first_due(cpu);
-	if (turn)
-		take_out(cpu, turn);
-	raw_spin_unlock_irqrestore(&cpu->lock, flags);
-	return turn;
-}
-
-static void run_listed(struct srn_turn_cpu *cpu, struct srn_turn *turn)
-{
+	struct srn_turn *turn = container_of(due, struct srn_turn, due);
 	enum next next = run_round(turn);
 
-	if (next == LATER)
+	if (next == GONE)
+		return SRN_DUE_NOT;
+	if (next == LATER) {
 		srn_turn_send_away(turn);
-	else if (next != GONE)
-		put_in(cpu, turn, kind_of(next));
-}
-
-/* Each turn in the lists gets one round; who is not done queues up again behind the others of
- * its kind. What does not fit into this poll's time, or @budget, is the first of the next.
- * Returning @budget makes the core poll us again.
- */
-static int turn_poll(struct napi_struct *napi, int budget)
-{
-	struct srn_turn_cpu *cpu = container_of(napi, struct srn_turn_cpu, napi);
-	u64 end = local_clock() + POLL_NS;
-	struct srn_turn *turn;
-	int done = 0;
-
-	begin_poll(cpu);
-	while ((turn = next_due(cpu))) {
-		run_listed(cpu, turn);
-		if (++done >= budget || local_clock() > end)
-			break;
+		return SRN_DUE_NOT;
 	}
-	if (has_turns(cpu))
-		return budget;
-	napi_complete_done(napi, 0);
-	/* An entry added between the test and the completion found the NAPI
-	 * still scheduled and left the kick to us.
-	 */
-	if (has_turns(cpu))
-		napi_schedule(napi);
-	return 0;
-}
-
-static void setup_cpu(struct srn_turn_cpu *cpu)
-{
-	int i;
-
-	raw_spin_lock_init(&cpu->lock);
-	for (i = 0; i < KINDS; i++) {
-		INIT_LIST_HEAD(&cpu->come[i]);
-		INIT_LIST_HEAD(&cpu->due[i]);
-	}
-	netif_napi_add_tx(turn_netdev, &cpu->napi, turn_poll);
-	napi_enable(&cpu->napi);
+	clear_owner(turn);
+	return kind_of(next);
 }
 
 int srn_turn_setup(void)
 {
-	int i;
+	int err;
 
 	/* No more workers than CPUs: who else wants to run here has half of one at least. */
 	turn_wq = alloc_workqueue("srn", WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM,
 				  num_possible_cpus());
 	if (!turn_wq)
 		return -ENOMEM;
-	turn_netdev = alloc_netdev_dummy(0);
-	if (!turn_netdev) {
+	err = srn_due_setup(run_due);
+	if (err)
 		destroy_workqueue(turn_wq);
-		return -ENOMEM;
-	}
-	for_each_possible_cpu(i)
-		setup_cpu(per_cpu_ptr(&turn_cpus, i));
-	return 0;
+	return err;
 }
 
 void srn_turn_teardown(void)
 {
-	int i;
-
 	destroy_workqueue(turn_wq);	/* may leave turns to the NAPIs */
-	for_each_possible_cpu(i) {
-		struct srn_turn_cpu *cpu = per_cpu_ptr(&turn_cpus, i);
-
-		napi_disable(&cpu->napi);
-		WARN_ON_ONCE(has_turns(cpu));
-		netif_napi_del(&cpu->napi);
-	}
-	free_netdev(turn_netdev);
+	srn_due_teardown();
 }

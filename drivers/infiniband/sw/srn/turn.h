@@ -14,10 +14,11 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
-#include <linux/list.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+
+#include "due.h"
 
 #define SRN_TURN_OWNED		BIT(0)
 #define SRN_TURN_WANTED		BIT(1)	/* a sleeping context waits to own it */
@@ -27,6 +28,7 @@
 #define SRN_TURN_FLUSH		BIT(5)	/* error state: flush what is posted */
 #define SRN_TURN_MORE		BIT(6)	/* the last round left work; owned or not */
 #define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
+#define SRN_TURN_GATHER		BIT(8)	/* as SRN_TURN_SQ, by a program that goes on posting */
 
 /* A turn that was sent away and not begun after this long has met busy CPUs only. */
 #define SRN_TURN_LATE_NS	NSEC_PER_MSEC
@@ -39,12 +41,9 @@ enum srn_left {
 	SRN_LEFT_LATER,		/* nobody waits for it: who causes it goes on, or a worker */
 };
 
-struct srn_turn_cpu;
-
 struct srn_turn {
 	atomic_t bits;
-	struct list_head node;		/* in a list of a CPU, which its NAPI runs */
-	struct srn_turn_cpu *cpu;	/* that CPU, under its lock; NULL: in no list */
+	struct srn_due due;		/* in a list of a CPU, which its NAPI runs */
 	struct completion grant;
 	/* One round, with a budget; @bits are those seen. BH disabled. */
 	enum srn_left (*run)(struct srn_turn *turn, unsigned int bits);

@@ -2,6 +2,7 @@
 /* The table of verbs, and those that only describe device and port. */
 #include "verbs.h"
 
+#include <linux/bits.h>
 #include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
@@ -22,6 +23,8 @@
 #include "restrack.h"
 #include "shmem.h"
 #include "srq.h"
+#include "tally.h"
+#include "udata.h"
 #include "wire.h"
 
 #define GID_TABLE_LEN	1024
@@ -36,6 +39,12 @@ struct srn_pd {
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
+	struct srn_query_device_resp resp = {
+		.rate_limit_min = SRN_RATE_LIMIT_MIN,
+		.rate_limit_max = SRN_RATE_LIMIT_MAX,
+		.rate_limit_qpts = BIT(IB_QPT_RC) | BIT(IB_QPT_UC),
+	};
+
 	*attr = (struct ib_device_attr){
 		.fw_ver = (u64)SRN_VERSION_MAJOR << 32 | SRN_VERSION_MINOR << 16 |
 			  SRN_VERSION_PATCH,
@@ -75,7 +84,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.timestamp_mask = U64_MAX,	/* CQEs carry CLOCK_MONOTONIC in ns */
 		.hca_core_clock = 1000000,	/* kHz */
 	};
-	return 0;
+	return srn_udata_out(udata, &resp, sizeof(resp));
 }
 
 static int modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify)
@@ -122,9 +131,8 @@ static u32 netdev_mbps(struct net_device *ndev)
 	return err || ks.base.speed == (u32)SPEED_UNKNOWN ? 0 : ks.base.speed;
 }
 
-static void set_rate(struct ib_port_attr *attr, struct net_device *ndev)
+static void set_rate(struct ib_port_attr *attr, u32 mbps)
 {
-	u32 mbps = netdev_mbps(ndev);
 	unsigned int i = 0;
 
 	while (mbps < rates[i].mbps)
@@ -148,9 +156,11 @@ static void set_state(struct ib_port_attr *attr, const struct net_device *ndev)
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	struct srn_dev *dev = to_srn_dev(ibdev);
+	u32 mbps = netdev_mbps(dev->ndev);
 
+	WRITE_ONCE(dev->mbps, mbps);
 	set_state(attr, dev->ndev);
-	set_rate(attr, dev->ndev);
+	set_rate(attr, mbps);
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = srn_dev_mtu(dev->ndev);
 	attr->phys_mtu = ib_mtu_enum_to_int(attr->active_mtu);
@@ -261,6 +271,12 @@ const struct ib_device_ops srn_dev_ops = {
 	.alloc_hw_port_stats = srn_stats_alloc,
 	.get_hw_stats = srn_stats_get,
 	.process_mad = srn_process_mad,
+
+	.counter_alloc_stats = srn_tally_alloc_stats,
+	.counter_bind_qp = srn_tally_bind,
+	.counter_unbind_qp = srn_tally_unbind,
+	.counter_update_stats = srn_tally_update,
+	.counter_dealloc = srn_tally_dealloc,
 
 	.fill_res_qp_entry = srn_fill_res_qp,
 	.fill_res_cq_entry = srn_fill_res_cq,

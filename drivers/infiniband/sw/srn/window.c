@@ -33,6 +33,8 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
 	w->cwnd = w->full / BEGIN;
 	w->ssthresh = w->full;
+	w->gone = 0;
+	w->reach = SRN_PSN_MASK / 2;
 	w->credit = 0;
 	w->cut = false;
 	w->timed = false;

@@ -5,6 +5,7 @@
 #ifndef SRN_WINDOW_H
 #define SRN_WINDOW_H
 
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "limits.h"
@@ -16,12 +17,29 @@ struct srn_cursor {
 	u32 psn;
 };
 
+/* Why cwnd changed; for traces. */
+enum srn_window_why {
+	SRN_WINDOW_GREW,
+	SRN_WINDOW_LOST,
+	SRN_WINDOW_COLLAPSED,
+	SRN_WINDOW_LATE,
+	SRN_WINDOW_WHY_MAX,
+};
+
+/* PSNs from una on that may be in flight while a READ or an atomic is: of so many early answers it
+ * is known whether they were taken (early.h). A READ takes no more of them than the window has.
+ */
+#define SRN_WINDOW_READS	512
+static_assert(SRN_WINDOW_READS >= 2 * SRN_WINDOW);
+
 /* una <= at.psn <= end. Owner of the turn only. */
 struct srn_window {
 	u32 una;		/* oldest PSN not acknowledged */
 	u32 end;		/* one after the highest PSN ever sent */
 	struct srn_cursor at;	/* what goes next; before end it is sent again */
-	u32 cwnd;		/* PSNs that may be in flight */
+	u32 cwnd;		/* PSNs that may be in flight, */
+	u32 gone;		/* without so many of those that are: the peer has them, or they are lost */
+	u32 reach;		/* and with them */
 	u32 full;		/* cwnd grows up to it */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
 	u32 credit;		/* towards the next step of cwnd */
@@ -95,16 +113,65 @@ static inline u32 srn_window_inflight(const struct srn_window *w)
 	return srn_psn_diff(w->at.psn, w->una);
 }
 
-/** srn_window_is_full() - whether answers have to come before @npsn more may go */
-static inline bool srn_window_is_full(const struct srn_window *w, u32 npsn)
-{
-	return srn_window_inflight(w) + npsn > w->cwnd;
-}
-
 /** srn_window_reads() - READ requests and atomics in flight */
 static inline u32 srn_window_reads(const struct srn_window *w)
 {
 	return w->rd_tail - w->rd_head;
+}
+
+/**
+ * srn_window_load() - PSNs that are on their way, there or back
+ *
+ * Of a READ the peer has the request, and its answer is to come: while there are READs, all.
+ */
+static inline u32 srn_window_load(const struct srn_window *w)
+{
+	return srn_window_inflight(w) - (srn_window_reads(w) ? 0 : w->gone);
+}
+
+/* PSNs that may be in flight at all. */
+static inline u32 srn_window_reach(const struct srn_window *w)
+{
+	return srn_window_reads(w) ? min_t(u32, w->reach, SRN_WINDOW_READS) : w->reach;
+}
+
+/** srn_window_is_full() - whether answers have to come before @npsn more may go */
+static inline bool srn_window_is_full(const struct srn_window *w, u32 npsn)
+{
+	return srn_window_load(w) + npsn > w->cwnd ||
+	       srn_window_inflight(w) + npsn > srn_window_reach(w);
+}
+
+/** srn_window_takes_read() - whether a READ that takes no more than the window has may follow */
+static inline bool srn_window_takes_read(const struct srn_window *w)
+{
+	return srn_window_inflight(w) + SRN_WINDOW <= SRN_WINDOW_READS;
+}
+
+/** srn_window_takes_again() - whether of what is gone one may go again */
+static inline bool srn_window_takes_again(const struct srn_window *w)
+{
+	return srn_window_load(w) + !srn_window_reads(w) <= w->cwnd;
+}
+
+/** srn_window_room() - how many PSNs may go; it is not full */
+static inline u32 srn_window_room(const struct srn_window *w)
+{
+	return min(w->cwnd - srn_window_load(w), srn_window_reach(w) - srn_window_inflight(w));
+}
+
+/** srn_window_set_out() - of what is in flight only @out PSNs are on their way */
+static inline void srn_window_set_out(struct srn_window *w, u32 out)
+{
+	u32 inflight = srn_window_inflight(w);
+
+	w->gone = inflight - min(out, inflight);
+}
+
+/** srn_window_set_reach() - the peer keeps @psns PSNs, from the oldest not acknowledged on */
+static inline void srn_window_set_reach(struct srn_window *w, u32 psns)
+{
+	w->reach = psns;
 }
 
 /** srn_window_asked() - all that is in flight was asked about, with a packet sent again */

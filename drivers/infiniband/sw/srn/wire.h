@@ -32,6 +32,7 @@ static_assert(sizeof(struct srn_bth) == 12);
 #define SRN_BTH_MIGREQ		BIT(6)
 #define SRN_BTH_PAD		GENMASK(5, 4)
 #define SRN_BTH_TVER		GENMASK(3, 0)
+#define SRN_BTH_BECN		BIT(30)
 #define SRN_BTH_QPN		GENMASK(23, 0)
 #define SRN_BTH_ACKREQ		BIT(31)
 #define SRN_BTH_PSN		GENMASK(23, 0)
@@ -105,6 +106,24 @@ struct srn_ieth {
 };
 
 static_assert(sizeof(struct srn_ieth) == 4);
+
+/* SACK packets (wire.rst): an AETH, this, and a map. */
+struct srn_sack_fields {
+	__be32 what;		/* 31:16 magic; 15:8 version; 7:0 kind */
+	__be32 ahead;		/* 31: tells of marks; 23:0 PSNs */
+	__be32 twice;
+};
+
+static_assert(sizeof(struct srn_sack_fields) == 12);
+
+#define SRN_SACK_WHAT_MAGIC	GENMASK(31, 16)
+#define SRN_SACK_WHAT_VERSION	GENMASK(15, 8)
+#define SRN_SACK_WHAT_KIND	GENMASK(7, 0)
+#define SRN_SACK_AHEAD_TELLS	BIT(31)
+#define SRN_SACK_AHEAD_PSNS	GENMASK(23, 0)
+#define SRN_SACK_MAGIC		0x5352
+#define SRN_SACK_VERSION	1
+#define SRN_SYN_HELLO		0x40	/* of a reserved class */
 
 /* Longest run of headers from BTH to payload: BTH + AtomicETH. */
 #define SRN_MAX_HDR_LEN		(sizeof(struct srn_bth) + sizeof(struct srn_atomic_eth))

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "head.h"
 #include "icrc.h"
+#include "opcode.h"
 #include "path.h"
 #include "payer.h"
 #include "trace.h"
@@ -66,7 +67,7 @@ static void push_udp(struct sk_buff *skb, const struct srn_path *path)
 /* A packet alone has id 0: it is an atomic datagram (RFC 6864), never fragmented. In a
  * train the stack counts on from there.
  */
-static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u16 id)
+static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u8 tos, u16 id)
 {
 	struct iphdr *ip;
 
@@ -75,7 +76,7 @@ static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u16 id)
 	ip = ip_hdr(skb);
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
-	ip->tos = path->tos;
+	ip->tos = tos;
 	ip->tot_len = htons(skb->len);
 	ip->id = htons(id);
 	ip->frag_off = htons(IP_DF);
@@ -87,14 +88,14 @@ static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u16 id)
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
+static void push_ip6(struct sk_buff *skb, const struct srn_path *path, u8 tos)
 {
 	struct ipv6hdr *ip;
 
 	skb_push(skb, sizeof(*ip));
 	skb_reset_network_header(skb);
 	ip = ipv6_hdr(skb);
-	ip6_flow_hdr(ip, path->tos, path->flow_label);
+	ip6_flow_hdr(ip, tos, path->flow_label);
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = path->ttl;
@@ -103,23 +104,25 @@ static void push_ip6(struct sk_buff *skb, const struct srn_path *path)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id)
+/* A mark is an order to send less data, so it is data that may be marked. CNPs and SACKs have
+ * payload as well, but are no service's.
+ */
+static u8 ecn_of(const struct srn_path *path, u8 opcode)
 {
-	push_udp(skb, path);
-	if (path->is_v6)
-		push_ip6(skb, path);
-	else
-		push_ip4(skb, path, id);
+	bool data = srn_opcodes[opcode].has_payload;
+
+	return data && srn_opcode_svc(opcode) == SRN_SVC_RC ? path->ecn : 0;
 }
 
-/* Everything before the trailer, the headers now being final. */
-static __le32 icrc(struct sk_buff *skb, bool is_v6)
+void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id)
 {
-	unsigned int from = skb_transport_offset(skb) + sizeof(struct udphdr) +
-			    sizeof(struct srn_bth);
-	u32 crc = srn_icrc_hdr(skb_network_header(skb), skb_transport_header(skb), is_v6);
+	u8 tos = path->tos | ecn_of(path, ((const struct srn_bth *)skb->data)->opcode);
 
-	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
+	push_udp(skb, path);
+	if (path->is_v6)
+		push_ip6(skb, path, tos);
+	else
+		push_ip4(skb, path, tos, id);
 }
 
 bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
@@ -136,7 +139,8 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 	}
 	memset(end, 0, trailer);
 	srn_xmit_wrap(path, skb, id);
-	crc = icrc(skb, path->is_v6);
+	/* Last: the headers are final now. */
+	crc = srn_icrc_packet(skb, skb_network_header(skb), skb_transport_header(skb), path->is_v6);
 	memcpy(end + trailer - SRN_ICRC_SIZE, &crc, SRN_ICRC_SIZE);
 	return true;
 }
@@ -172,17 +176,11 @@ static int send_ip(struct srn_path *path, struct sk_buff *skb)
 	return ip_local_out(net, NULL, skb);
 }
 
-void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer,
-		     unsigned int num, unsigned int bytes)
+void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entry *dst,
+		     struct srn_payer *payer, unsigned int num, unsigned int bytes)
 {
-	struct dst_entry *dst = srn_path_dst(path);
 	struct srn_dev *dev = path->dev;
 
-	if (!dst) {
-		srn_count(dev, SRN_CNT_NO_ROUTE);
-		kfree_skb(skb);
-		return;
-	}
 	if (!fits(skb, dst)) {
 		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
 		dst_release(dst);
@@ -199,6 +197,19 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_paye
 	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
 	if (send_ip(path, skb))
 		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
+}
+
+void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer,
+		     unsigned int num, unsigned int bytes)
+{
+	struct dst_entry *dst = srn_path_dst(path);
+
+	if (dst) {
+		srn_xmit_routed(path, skb, dst, payer, num, bytes);
+		return;
+	}
+	srn_count(path->dev, SRN_CNT_NO_ROUTE);
+	kfree_skb(skb);
 }
 
 void srn_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)

@@ -5,6 +5,7 @@
 
 #include <linux/skbuff.h>
 
+struct dst_entry;
 struct srn_path;
 struct srn_payer;
 
@@ -44,6 +45,13 @@ void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id);
  */
 void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer,
 		     unsigned int num, unsigned int bytes);
+
+/**
+ * srn_xmit_routed() - as srn_xmit_sealed(), by a route that is known
+ * @dst: from srn_path_dst(); consumed
+ */
+void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entry *dst,
+		     struct srn_payer *payer, unsigned int num, unsigned int bytes);
 
 /**
  * srn_xmit_steer() - the queue that a flow takes, by its @hash

@@ -26,6 +26,7 @@ static inline struct srn_dev *fake_dev(struct kunit *test)
 	dev->ibdev.num_comp_vectors = 1;
 	srn_mem_table_init(&dev->mems);
 	xa_init_flags(&dev->avs, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->tallies, XA_FLAGS_ALLOC1);
 	return dev;
 }
 

@@ -67,9 +67,61 @@ static void srn_gate_reads_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 }
 
+/* Beyond the quantum of its rate it waits, unless it waits for something else first. */
+static void srn_gate_pace_test(struct kunit *test)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	srn_window_start(&qp->window, 0, 1024);
+	srn_pace_reset(&qp->pace);
+	srn_pace_set_mtu(&qp->pace, 1024);
+	wqe->opcode = IB_WR_SEND;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	srn_pace_limit(&qp->pace, SRN_PACE_USER, 1);
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	srn_pace_sent(&qp->pace, 2000);
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_PACE);
+	wqe->opcode = IB_WR_REG_MR;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	wqe->opcode = IB_WR_SEND;
+	qp->window.cwnd = 0;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_WINDOW);
+}
+
+/* With holes in front of them thousands may be in flight; a READ waits until all that is, and
+ * itself, is as much as is known of early answers.
+ */
+static void srn_gate_read_behind_many_test(struct kunit *test)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	qp->max_rd_atomic = 2;
+	srn_window_start(&qp->window, 0xffff00, 1024);
+	srn_window_sent(&qp->window, SRN_WINDOW_READS - SRN_WINDOW + 1, true, false);
+	srn_window_set_out(&qp->window, 1);
+	wqe->opcode = IB_WR_RDMA_WRITE;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	wqe->opcode = IB_WR_RDMA_READ;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_WINDOW);
+	srn_window_acked(&qp->window, 0xffff01);
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+}
+
 static struct kunit_case srn_gate_cases[] = {
 	KUNIT_CASE_PARAM(srn_gate_order_test, order_gen_params),
 	KUNIT_CASE(srn_gate_reads_test),
+	KUNIT_CASE(srn_gate_pace_test),
+	KUNIT_CASE(srn_gate_read_behind_many_test),
 	{}
 };
 

@@ -63,6 +63,7 @@ static void expect_empty(struct kunit *test, const struct held *h)
 	KUNIT_EXPECT_TRUE(test, srn_hold_is_empty(&h->hold));
 	KUNIT_EXPECT_NULL(test, h->hold.last);
 	KUNIT_EXPECT_EQ(test, h->hold.bytes, 0);
+	KUNIT_EXPECT_EQ(test, h->hold.num, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&h->dev->hold_bytes), 0);
 }
 
@@ -191,6 +192,47 @@ static void srn_hold_purge_test(struct kunit *test)
 	expect_empty(test, h);
 }
 
+/* What a peer that can be told is told of is charged like it, from the first request on. */
+static void srn_hold_wide_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	u32 one;
+
+	KUNIT_EXPECT_EQ(test, add(test, h, 2, 2), SRN_HELD_NEW);
+	one = h->hold.bytes;
+	KUNIT_EXPECT_NULL(test, h->hold.held);
+	srn_hold_widen(h->dev, &h->hold, 1024);
+	KUNIT_ASSERT_NOT_NULL(test, h->hold.held);
+	KUNIT_EXPECT_TRUE(test, srn_psns_has(h->hold.held, srn_psn_add(EXPECTED, 2)));
+	KUNIT_EXPECT_EQ(test, add(test, h, SRN_HOLD_WIDE, 3), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, h->hold.held->num, 2);
+	KUNIT_EXPECT_EQ(test, h->hold.bytes, 2 * one + sizeof(*h->hold.held));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&h->dev->hold_bytes), h->hold.bytes);
+	KUNIT_EXPECT_EQ(test, take(h, 2), 2);
+	KUNIT_EXPECT_EQ(test, h->hold.bytes, one + sizeof(*h->hold.held));
+	KUNIT_EXPECT_EQ(test, take(h, SRN_HOLD_WIDE), 3);
+	KUNIT_EXPECT_NULL(test, h->hold.held);
+	expect_empty(test, h);
+}
+
+/* Of a device that is full the peer is told that nothing more is kept. */
+static void srn_hold_ahead_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+
+	srn_hold_widen(h->dev, &h->hold, 1024);
+	KUNIT_EXPECT_EQ(test, add(test, h, 7, 7), SRN_HELD_NEW);
+	KUNIT_EXPECT_EQ(test, srn_hold_ahead(h->dev, &h->hold, EXPECTED), SRN_HOLD_WIDE);
+	atomic_long_add(2l * SRN_DEV_HOLD_BYTES, &h->dev->hold_bytes);
+	KUNIT_EXPECT_EQ(test, srn_hold_ahead(h->dev, &h->hold, EXPECTED), 8);
+	KUNIT_EXPECT_FALSE(test, srn_hold_take_room(h->dev, 1));
+	atomic_long_sub(2l * SRN_DEV_HOLD_BYTES, &h->dev->hold_bytes);
+	KUNIT_EXPECT_TRUE(test, srn_hold_take_room(h->dev, 1));
+	srn_hold_give_back(h->dev, 1);
+	KUNIT_EXPECT_EQ(test, take(h, 7), 7);
+	expect_empty(test, h);
+}
+
 static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_order_test),
 	KUNIT_CASE(srn_hold_first_copy_stays_test),
@@ -199,6 +241,8 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_far_test),
 	KUNIT_CASE(srn_hold_full_test),
 	KUNIT_CASE(srn_hold_purge_test),
+	KUNIT_CASE(srn_hold_wide_test),
+	KUNIT_CASE(srn_hold_ahead_test),
 	{}
 };
 

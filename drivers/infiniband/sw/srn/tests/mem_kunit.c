@@ -110,6 +110,37 @@ static void srn_mem_keys_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local(c, c->other_pd, IOVA, 8, mr->key, 0), SRN_V_LOC_PROT);
 }
 
+static bool is_same(struct ctx *c, u32 key, u64 serial)
+{
+	struct srn_mem *mem;
+
+	local_bh_disable();
+	mem = srn_mem_get_same(c->dev, key, serial);
+	if (mem)
+		srn_mem_put(mem);
+	local_bh_enable();
+	return mem;
+}
+
+/* The same key later names another registration, though nothing else has changed. */
+static void srn_mem_same_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_mem *mr = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
+	struct srn_mem *other = fake_mr(test, c->dev, c->pd, IOVA, LEN, 0, ALL);
+	u64 serial = mr->serial;
+
+	KUNIT_EXPECT_TRUE(test, is_same(c, mr->key, serial));
+	KUNIT_EXPECT_FALSE(test, is_same(c, mr->key, other->serial));
+	KUNIT_EXPECT_FALSE(test, is_same(c, mr->key ^ 1, serial));
+	srn_mem_set_state(mr, SRN_MEM_INVALID);
+	KUNIT_EXPECT_FALSE(test, is_same(c, mr->key, serial));
+	srn_mem_set_state(mr, SRN_MEM_VALID);
+	KUNIT_EXPECT_FALSE(test, is_same(c, mr->key, serial));
+	KUNIT_EXPECT_TRUE(test, is_same(c, mr->key, mr->serial));
+	KUNIT_EXPECT_EQ(test, refcount_read(&mr->refs), 1);
+}
+
 /* All of the kernel's memory is for QPs of the kernel only. */
 static void srn_mem_dma_lkey_test(struct kunit *test)
 {
@@ -433,6 +464,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE_PARAM(srn_mem_rights_test, right_gen_params),
 	KUNIT_CASE(srn_mem_local_rights_test),
 	KUNIT_CASE(srn_mem_keys_test),
+	KUNIT_CASE(srn_mem_same_test),
 	KUNIT_CASE(srn_mem_dma_lkey_test),
 	KUNIT_CASE(srn_mem_span_test),
 	KUNIT_CASE(srn_mem_atomic_test),

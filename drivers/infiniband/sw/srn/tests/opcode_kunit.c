@@ -77,6 +77,7 @@ static const struct row rows[] = {
 	{ "UD_SEND_ONLY_WITH_IMMEDIATE", 0x65, 24, SRN_OP_SEND, SRN_POS_ONLY, D | I, true, true },
 
 	{ "CNP", 0x81, 12, SRN_OP_CNP, SRN_POS_ONLY, 0, false, true },
+	{ "SACK", 0xc7, 16, SRN_OP_SACK, SRN_POS_ONLY, SRN_HDR_AETH, false, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(row, rows, desc);

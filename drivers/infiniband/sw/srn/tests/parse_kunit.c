@@ -10,6 +10,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
 
 #define QPN	0x12ab34
 #define PSN	0xfedcba
@@ -194,6 +195,26 @@ static void srn_parse_fields_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt->flags, 0);
 	KUNIT_EXPECT_EQ(test, srn_pkt_payload(skb), 8 + 12);
 	KUNIT_EXPECT_PTR_EQ(test, srn_pkt_info(skb), &srn_opcodes[RC_SEND_ONLY]);
+}
+
+/* Of four values one is a mark. The ICRC does not cover them. */
+static void srn_parse_mark_test(struct kunit *test)
+{
+	struct spec spec = { .opcode = RC_SEND_ONLY, .room = 8 };
+	struct sk_buff *skb;
+	u8 ecn;
+
+	for (ecn = 0; ecn < 8; ecn++) {
+		spec.is_v6 = ecn & 4;
+		skb = make(test, &spec);
+		if (spec.is_v6)
+			ipv6_change_dsfield(ipv6_hdr(skb), 0, 0x28 | (ecn & 3));
+		else
+			ip_hdr(skb)->tos = 0x28 | (ecn & 3);
+		KUNIT_ASSERT_EQ(test, srn_parse(skb), SRN_PARSE_OK);
+		KUNIT_EXPECT_EQ(test, srn_parse_icrc(skb), SRN_PARSE_OK);
+		KUNIT_EXPECT_EQ(test, !!(srn_pkt(skb)->flags & SRN_PKT_CE), (ecn & 3) == 3);
+	}
 }
 
 static void set_se(struct sk_buff *skb)
@@ -589,6 +610,7 @@ static void srn_parse_dirty_cb_test(struct kunit *test)
 static struct kunit_case srn_parse_cases[] = {
 	KUNIT_CASE(srn_parse_every_opcode_test),
 	KUNIT_CASE(srn_parse_fields_test),
+	KUNIT_CASE(srn_parse_mark_test),
 	KUNIT_CASE_PARAM(srn_parse_flag_test, flag_gen_params),
 	KUNIT_CASE(srn_parse_ecn_test),
 	KUNIT_CASE(srn_parse_extensions_test),

@@ -44,7 +44,7 @@ static const u8 *get(struct kunit *test, struct srn_dev *dev, __be16 attr)
 
 static void set(struct srn_dev *dev, enum srn_counter c, u64 value)
 {
-	per_cpu_ptr(dev->stats, 0)->cnt[c] = value;
+	per_cpu_ptr(dev->stats, 0)->all.cnt[c] = value;
 }
 
 /* No two alike, and data in bytes. */

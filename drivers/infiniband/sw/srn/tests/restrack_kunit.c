@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What `rdma resource show` is told: each number under its own name. */
 #include "../cq.h"
+#include "../note.h"
 #include "../qp.h"
 #include "../restrack.h"
 #include "../srq.h"
@@ -24,7 +25,7 @@ static struct sk_buff *new_msg(struct kunit *test)
 }
 
 /* The number that stands behind @name. */
-static u32 shown(struct kunit *test, const struct sk_buff *msg, const char *name)
+static u64 shown(struct kunit *test, const struct sk_buff *msg, const char *name)
 {
 	const struct nlattr *table = (const struct nlattr *)msg->data, *attr;
 	bool found = false;
@@ -40,6 +41,31 @@ static u32 shown(struct kunit *test, const struct sk_buff *msg, const char *name
 	return 0;
 }
 
+/* The attribute with @name, or NULL. */
+static const struct nlattr *named(const struct sk_buff *msg, const char *name)
+{
+	const struct nlattr *table = (const struct nlattr *)msg->data, *attr;
+	int rem;
+
+	nla_for_each_nested(attr, table, rem) {
+		if (nla_type(attr) == RDMA_NLDEV_ATTR_DRIVER_STRING &&
+		    !strcmp(nla_data(attr), name))
+			return attr;
+	}
+	return NULL;
+}
+
+/* The string that stands behind @name. */
+static const char *shown_string(struct kunit *test, const struct sk_buff *msg, const char *name)
+{
+	const struct nlattr *attr = named(msg, name);
+
+	KUNIT_ASSERT_NOT_NULL_MSG(test, attr, "no %s", name);
+	attr = (const void *)attr + NLA_ALIGN(attr->nla_len);
+	KUNIT_ASSERT_EQ(test, nla_type(attr), RDMA_NLDEV_ATTR_DRIVER_STRING);
+	return nla_data(attr);
+}
+
 static void srn_restrack_qp_test(struct kunit *test)
 {
 	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
@@ -47,6 +73,7 @@ static void srn_restrack_qp_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	skb_queue_head_init(&qp->rxq);
+	qp->svc = srn_service_of(IB_QPT_UC);
 	qp->window = (struct srn_window){
 		.una = 0xfffffe, .at.psn = 0x10, .end = 0x20, .cwnd = 77,
 		.rd_head = 4, .rd_tail = 9,
@@ -69,6 +96,92 @@ static void srn_restrack_qp_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "expected-psn"), 0x200);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "msn"), 0x30);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "rx-queued"), 0);
+	KUNIT_EXPECT_NULL(test, named(msg, "srtt-us"));	/* UC */
+	KUNIT_EXPECT_NULL(test, named(msg, "rate-kbps"));
+	KUNIT_EXPECT_NULL(test, named(msg, "rate-limit-kbps"));
+}
+
+static struct srn_qp *rc_qp(struct kunit *test)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	skb_queue_head_init(&qp->rxq);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	return qp;
+}
+
+static void srn_restrack_path_test(struct kunit *test)
+{
+	struct srn_qp *qp = rc_qp(test);
+	struct sk_buff *msg = new_msg(test);
+
+	qp->pace.rate = 5ull * NSEC_PER_SEC;
+	qp->rate_limit = 77000;
+	qp->dcqcn = (struct srn_dcqcn){ .rate = 125000, .target = 250000, .alpha = 512 << 10 };
+	qp->rtt = (struct srn_rtt){ .srtt_ns = 5000000000, .var_ns = 1ull << 62 };
+	qp->window.ssthresh = 88;
+	qp->window.full = 99;
+	qp->retry.probes = 4;
+	qp->retry.rnr_wait = true;
+	qp->resp.hold.num = 12;
+	qp->resp.hold.bytes = 34567;
+	KUNIT_ASSERT_EQ(test, srn_fill_res_qp(msg, &qp->ibqp), 0);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "rate-kbps"), 40000000);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "rate-limit-kbps"), 77000);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "cc-rate-kbps"), 1000);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "cc-target-kbps"), 2000);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "cc-alpha"), 512);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "srtt-us"), 5000000);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "rttvar-us"), U32_MAX);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "window-threshold"), 88);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "window-most"), 99);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "probes"), 4);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "rnr-wait"), 1);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "held-pkts"), 12);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "held-bytes"), 34567);
+	KUNIT_EXPECT_NULL(test, named(msg, "nak-sent"));
+	KUNIT_EXPECT_NULL(test, named(msg, "nak-rcvd"));
+	KUNIT_EXPECT_NULL(test, named(msg, "timeout-ms-ago"));
+}
+
+/* How long ago, whole milliseconds; what comes from another CPU just now is not of the future. */
+static void srn_restrack_notes_test(struct kunit *test)
+{
+	struct srn_qp *qp = rc_qp(test);
+	struct sk_buff *msg = new_msg(test);
+	u64 now = ktime_get_ns(), ago;
+
+	qp->notes.sent = (struct srn_note_nak){ now + NSEC_PER_SEC * 1000, 0xabc, 0x2e };
+	qp->notes.rcvd = (struct srn_note_nak){ 1, 0xdef, 0x62 };
+	qp->notes.timeout_ns = 2;
+	KUNIT_ASSERT_EQ(test, srn_fill_res_qp(msg, &qp->ibqp), 0);
+	KUNIT_EXPECT_STREQ(test, shown_string(test, msg, "nak-sent"), "rnr");
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "nak-sent-psn"), 0xabc);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "nak-sent-ms-ago"), 0);
+	KUNIT_EXPECT_STREQ(test, shown_string(test, msg, "nak-rcvd"), "access");
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "nak-rcvd-psn"), 0xdef);
+	ago = div_u64(now - 1, NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, shown(test, msg, "nak-rcvd-ms-ago"), ago);
+	KUNIT_EXPECT_LE(test, shown(test, msg, "nak-rcvd-ms-ago"), ago + 10000);
+	KUNIT_EXPECT_GE(test, shown(test, msg, "timeout-ms-ago"), ago);
+}
+
+/* A message without room for all of it has none of it. */
+static void srn_restrack_small_test(struct kunit *test)
+{
+	struct srn_qp *qp = rc_qp(test);
+	struct sk_buff *msg = new_msg(test);
+	unsigned int len;
+
+	qp->notes.timeout_ns = 1;
+	KUNIT_ASSERT_EQ(test, srn_fill_res_qp(msg, &qp->ibqp), 0);
+	len = msg->len;
+	nlmsg_trim(msg, msg->data);
+	skb_put(msg, msg->end - msg->tail - len + 64);
+	len = msg->len;
+	KUNIT_EXPECT_EQ(test, srn_fill_res_qp(msg, &qp->ibqp), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, msg->len, len);
 }
 
 /* Where a kernel user has read to stands beside the ring, where a program has, in it. */
@@ -121,6 +234,9 @@ static void srn_restrack_srq_test(struct kunit *test)
 
 static struct kunit_case srn_restrack_cases[] = {
 	KUNIT_CASE(srn_restrack_qp_test),
+	KUNIT_CASE(srn_restrack_path_test),
+	KUNIT_CASE(srn_restrack_notes_test),
+	KUNIT_CASE(srn_restrack_small_test),
 	KUNIT_CASE(srn_restrack_cq_test),
 	KUNIT_CASE(srn_restrack_srq_test),
 	{}

@@ -113,6 +113,14 @@ static struct sk_buff *new_big_packet(struct kunit *test)
 	return skb;
 }
 
+/* As from the network. */
+static void rx(struct srn_qp *qp, struct sk_buff *skb)
+{
+	local_bh_disable();
+	srn_round_rx(qp, skb);
+	local_bh_enable();
+}
+
 /* What waits is counted by the memory that it holds, for a QP and for all of a device. */
 static void srn_round_rxq_bounded_test(struct kunit *test)
 {
@@ -126,7 +134,7 @@ static void srn_round_rxq_bounded_test(struct kunit *test)
 		struct sk_buff *skb = new_big_packet(test);
 
 		size = skb->truesize;
-		srn_round_rx(qp, skb);
+		rx(qp, skb);
 	}
 	KUNIT_EXPECT_LE(test, (u64)atomic_read(&qp->rxq_bytes), (u64)SRN_RXQ_BYTES);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RXQ_BYTES / size);
@@ -140,6 +148,7 @@ struct scarce_row {
 	const char *desc;
 	int num_qps;
 	long others, left;	/* bytes that wait for others, and that may wait for this one */
+	bool parked;
 };
 
 static const struct scarce_row scarce_rows[] = {
@@ -148,6 +157,7 @@ static const struct scarce_row scarce_rows[] = {
 	{ "all, 1024 QPs", 1024, SRN_DEV_RXQ_BYTES, SRN_DEV_RXQ_BYTES / 1024 },
 	{ "all, 65536 QPs", 65536, SRN_DEV_RXQ_BYTES, SRN_RXQ_OWN_MIN_BYTES },
 	{ "all, and more", 17, 2L * SRN_DEV_RXQ_BYTES, SRN_RXQ_OWN_MAX_BYTES },
+	{ "none, behind answers at a rate", 17, 0, SRN_RXQ_OWN_MAX_BYTES, true },
 };
 
 static void scarce_desc(const struct scarce_row *row, char *desc)
@@ -169,8 +179,9 @@ static void srn_round_rxq_scarce_test(struct kunit *test)
 	srn_turn_own(&qp->turn);
 	atomic_set(&qp->dev->num_qps, row->num_qps);
 	atomic_long_set(&qp->dev->rxq_bytes, row->others);
+	qp->parked = row->parked;
 	for (i = 0; i < 20000 && !srn_stats_sum(qp->dev, SRN_CNT_RX_DEV_FULL); i++) {
-		srn_round_rx(qp, skb);
+		rx(qp, skb);
 		skb = new_big_packet(test);
 	}
 	kfree_skb(skb);

@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs: what the stack makes of one is what would have left as packets; what is none is refused. */
-#include "../build.h"
-#include "../net.h"
 #include "../payer.h"
 #include "../psn.h"
-#include "../run.h"
-#include "../run_cut.h"
 #include "../stats.h"
-#include "fake_round.h"
-#include "fake_route.h"
+#include "fake_run.h"
 
-#include <kunit/test.h>
-#include <linux/ipv6.h>
+#include <linux/if_ether.h>
 #include <net/gso.h>
-#include <net/sock.h>
-#include <rdma/ib_pack.h>
-
-#define QPN	0x123456
-#define PSN	0xfffffe
-#define WORD	0x1fabcdef	/* an AETH would say that it is an ACK */
-#define VA	0x1122334455667788ull
-
-struct shape {
-	const char *desc;
-	u8 first, last;
-	u32 num, each, tail;	/* bytes of the last packet */
-	u8 flags;
-	bool is_v6;
-	u32 linear;		/* bytes of payload in the head */
-};
+#include <net/inet_ecn.h>
+#include <net/sch_generic.h>
 
 static const struct shape shapes[] = {
 	{ "a WRITE", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 15, 4096, 4096 },
@@ -41,6 +21,12 @@ static const struct shape shapes[] = {
 	  SRN_PKT_SE, true },
 	{ "an answer", IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
 	  5, 512, 511, 0, true },
+	{ "a lent answer", IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	  5, 1024, 77, 0, false, 0, true },
+	{ "the middle of one", IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+	  IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE, 3, 4096, 4096, 0, true, 0, true },
+	{ "a linear one", IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	  3, 512, 3, 0, false, 3 * 512, true },
 	{ "who has linearised it", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST,
 	  5, 512, 500, SRN_PKT_ACKREQ, false, 5 * 512 },
 	{ "who has done so in part", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST,
@@ -48,103 +34,6 @@ static const struct shape shapes[] = {
 };
 
 KUNIT_ARRAY_PARAM_DESC(shape, shapes, desc);
-
-static u32 payload_len(const struct shape *s)
-{
-	return (s->num - 1) * s->each + s->tail;
-}
-
-static u8 byte_at(u32 at)
-{
-	return at * 7 + (at >> 8);
-}
-
-static void put_pages(struct kunit *test, struct sk_buff *skb, u32 from, u32 to)
-{
-	u32 here, i;
-	u8 *p;
-
-	for (; from < to; from += here) {
-		p = (u8 *)__get_free_page(GFP_ATOMIC);
-		KUNIT_ASSERT_NOT_NULL(test, p);
-		here = min_t(u32, to - from, PAGE_SIZE);
-		for (i = 0; i < here; i++)
-			p[i] = byte_at(from + i);
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, virt_to_page(p), 0, here,
-				PAGE_SIZE);
-	}
-}
-
-/* What the requests name. */
-static u32 rkey = 0xabcdef01;
-
-/* From the BTH on, as srn_run_xmit() is given it. */
-static struct sk_buff *build(struct kunit *test, const struct srn_path *path, const struct shape *s)
-{
-	const u16 hdrs = srn_opcodes[s->first].hdrs;
-	struct srn_run run = {
-		.num = s->num, .each = s->each, .opcode = s->last, .flags = s->flags,
-		.word = cpu_to_be32(WORD),
-	};
-	u32 len = payload_len(s), linear = min(s->linear, len), i;
-	struct sk_buff *skb;
-
-	local_bh_disable();
-	skb = srn_build(s->first, 0, QPN, PSN, sizeof(run));
-	local_bh_enable();
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	if (hdrs & SRN_HDR_RETH)
-		srn_build_reth(skb, VA, rkey, len);
-	if (hdrs & SRN_HDR_AETH)
-		srn_build_aeth(skb, SRN_SYN_ACK_UNLIMITED, 3);
-	srn_run_put(skb, path, &run);
-	if (linear)
-		KUNIT_ASSERT_EQ(test, 0, pskb_expand_head(skb, 0, linear, GFP_KERNEL));
-	for (i = 0; i < linear; i++)
-		*(u8 *)skb_put(skb, 1) = byte_at(i);
-	put_pages(test, skb, linear, len);
-	return skb;
-}
-
-static struct sk_buff *left;
-
-static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
-{
-	kfree_skb(left);
-	left = skb;
-	return 0;
-}
-
-static struct srn_path *new_path(struct kunit *test, bool is_v6)
-{
-	struct srn_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, path);
-	path->dev = fake_dev(test);
-	path->is_v6 = is_v6;
-	path->ttl = 64;
-	/* A socket that nobody looks at, since the route is in the cache. */
-	path->dev->snet = kunit_kzalloc(test, sizeof(*path->dev->snet), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, path->dev->snet);
-	path->dev->snet->sock6 = kunit_kzalloc(test, sizeof(struct socket), GFP_KERNEL);
-	fake_route(test, path, leave);
-	return path;
-}
-
-/* As it leaves, skb->data at the IP header. */
-static struct sk_buff *send(struct kunit *test, struct srn_path *path, const struct shape *s,
-			    struct srn_payer *payer)
-{
-	struct sk_buff *skb = build(test, path, s);
-
-	left = NULL;
-	local_bh_disable();
-	srn_run_xmit(path, skb, payer);
-	local_bh_enable();
-	KUNIT_ASSERT_NOT_NULL(test, left);
-	return left;
-}
-
 /* By the stack, for a netdev with @features. */
 static struct sk_buff *cut(struct kunit *test, struct sk_buff *skb, netdev_features_t features)
 {
@@ -246,25 +135,38 @@ static void srn_run_segments_test(struct kunit *test)
 	migrate_enable();
 }
 
-/* As the socket is given it. */
-static void arrive(struct sk_buff *skb, bool is_v6)
+static void expect_parts(struct kunit *test, struct sk_buff_head *parts, const struct shape *s)
 {
-	skb_reset_network_header(skb);
-	skb_pull(skb, is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
-}
-
-/* What arrives uncut, and has to be cut here. */
-static void srn_run_split_test(struct kunit *test)
-{
-	const struct shape *s = test->param_value;
-	struct sk_buff_head parts;
 	struct sk_buff *skb;
 	u32 i;
 
-	__skb_queue_head_init(&parts);
-	migrate_disable();
-	skb = send(test, new_path(test, s->is_v6), s, NULL);
-	migrate_enable();
+	KUNIT_EXPECT_EQ(test, skb_queue_len(parts), s->num);
+	for (i = 0; i < s->num; i++) {
+		skb = __skb_dequeue(parts);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_EXPECT_FALSE(test, srn_pkt_is_run(skb));
+		KUNIT_EXPECT_EQ(test, (int)ip_hdr(skb)->version, s->is_v6 ? 6 : 4);
+		expect_packet(test, skb, s, i);
+		kfree_skb(skb);
+	}
+}
+
+static unsigned int split(struct sk_buff *skb, struct sk_buff_head *parts)
+{
+	unsigned int lost;
+
+	__skb_queue_head_init(parts);
+	local_bh_disable();
+	lost = srn_run_split(skb, parts);
+	local_bh_enable();
+	return lost;
+}
+
+/* What arrives uncut, and has to be cut here. */
+static void expect_split(struct kunit *test, struct sk_buff *skb, const struct shape *s)
+{
+	struct sk_buff_head parts;
+
 	arrive(skb, s->is_v6);
 	KUNIT_EXPECT_TRUE(test, srn_run_arrived(skb));
 	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
@@ -273,17 +175,166 @@ static void srn_run_split_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_pkt_last_psn(skb), srn_psn_add(PSN, s->num - 1));
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb)->len, payload_len(s));
 	expect_payload(test, skb, 0);
-	KUNIT_EXPECT_EQ(test, srn_run_split(skb, &parts), 0);
+	KUNIT_EXPECT_EQ(test, split(skb, &parts), 0);
+	kfree_skb(skb);
+	expect_parts(test, &parts, s);
+	if (s->lent)
+		KUNIT_EXPECT_EQ(test, refcount_read(&lender.mem->refs), 1);
+}
+
+static void srn_run_split_test(struct kunit *test)
+{
+	const struct shape *s = test->param_value;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send(test, new_path(test, s->is_v6), s, NULL);
+	migrate_enable();
+	expect_split(test, skb, s);
+}
+
+/* A router marks it as one datagram; each of the packets that it has is marked then. */
+static void srn_run_marked_test(struct kunit *test)
+{
+	const struct shape *s = test->param_value;
+	struct sk_buff *skb, *part;
+	struct sk_buff_head parts;
+	struct srn_path *path;
+
+	migrate_disable();
+	path = new_path(test, s->is_v6);
+	path->ecn = INET_ECN_ECT_0;
+	skb = send(test, path, s, NULL);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, INET_ECN_set_ce(skb), 1);
+	arrive(skb, s->is_v6);
+	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
+	KUNIT_EXPECT_TRUE(test, srn_pkt(skb)->flags & SRN_PKT_CE);
+	KUNIT_EXPECT_EQ(test, split(skb, &parts), 0);
 	kfree_skb(skb);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&parts), s->num);
-	for (i = 0; i < s->num; i++) {
-		skb = __skb_dequeue(&parts);
-		KUNIT_ASSERT_NOT_NULL(test, skb);
-		KUNIT_EXPECT_FALSE(test, srn_pkt_is_run(skb));
-		KUNIT_EXPECT_EQ(test, (int)ip_hdr(skb)->version, s->is_v6 ? 6 : 4);
-		expect_packet(test, skb, s, i);
-		kfree_skb(skb);
+	skb_queue_walk(&parts, part)
+		KUNIT_EXPECT_TRUE(test, srn_pkt(part)->flags & SRN_PKT_CE);
+	__skb_queue_purge(&parts);
+}
+
+/* On lo it is nothing that the stack would cut, and known all the same. */
+static void srn_run_lo_test(struct kunit *test)
+{
+	const struct shape *s = test->param_value;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send(test, new_path_by(test, s->is_v6, new_netdev(test, IFF_LOOPBACK)), s, NULL);
+	migrate_enable();
+	KUNIT_EXPECT_FALSE(test, skb_is_gso(skb));
+	skb->skb_iif = LOOPBACK_IFINDEX;
+	expect_split(test, skb, s);
+}
+
+/* A program's datagram says nothing of all that. */
+static void srn_run_no_datagram_test(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb_set_inner_protocol(skb, htons(ETH_P_IBOE));
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb->encapsulation = 1;
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb->skb_iif = LOOPBACK_IFINDEX + 1;
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb->skb_iif = LOOPBACK_IFINDEX;
+	KUNIT_EXPECT_TRUE(test, srn_run_arrived(skb));
+	skb_set_inner_protocol(skb, htons(ETH_P_TEB));
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb_set_inner_ipproto(skb, IPPROTO_UDP);
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	kfree_skb(skb);
+}
+
+static const struct shape lent = {
+	"", IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	3, 1024, 100, 0, false, 0, true,
+};
+
+static void scribble(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 i;
+
+	for (i = 0; i < info->nr_frags; i++)
+		memset(skb_frag_address(&info->frags[i]), 0xa5, skb_frag_size(&info->frags[i]));
+}
+
+/* What is cut from it has bytes of its own: the owner may write as soon as it is cut. */
+static void srn_run_lent_is_copied_test(struct kunit *test)
+{
+	struct sk_buff *skb, *segments, *next;
+	u32 i = 0;
+
+	migrate_disable();
+	skb = send(test, new_path(test, false), &lent, NULL);
+	segments = cut(test, skb, NETIF_F_SG);
+	migrate_enable();
+	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
+	KUNIT_EXPECT_EQ(test, refcount_read(&lender.mem->refs), 1);
+	scribble(skb);
+	for (; segments; segments = next) {
+		next = segments->next;
+		skb_mark_not_on_list(segments);
+		expect_segment(test, segments, &lent, i++);
+		kfree_skb(segments);
 	}
+	KUNIT_EXPECT_EQ(test, i, lent.num);
+	kfree_skb(skb);
+}
+
+/* Its region is registered anew: nobody reads it any more. */
+static void srn_run_stale_test(struct kunit *test)
+{
+	struct sk_buff_head parts;
+	struct srn_mem *mem;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send(test, new_path(test, false), &lent, NULL);
+	srn_mem_set_state(lender.mem, SRN_MEM_INVALID);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -ESTALE);
+	srn_mem_set_state(lender.mem, SRN_MEM_VALID);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, 0)), -ESTALE);
+	migrate_enable();
+	arrive(skb, false);
+	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
+	KUNIT_EXPECT_EQ(test, split(skb, &parts), 0);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&parts));
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, srn_run_hold(skb, &mem));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(lender.dev, SRN_CNT_STALE_ANSWERS), 4);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lender.mem->refs), 1);
+	kfree_skb(skb);
+}
+
+/* Nor when the QP that answered has gone, though the region stands. */
+static void srn_run_orphan_test(struct kunit *test)
+{
+	struct srn_mem *mem;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send(test, new_path(test, false), &lent, NULL);
+	kunit_release_action(test, close_lender, lender.ref);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -ESTALE);
+	migrate_enable();
+	arrive(skb, false);
+	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, srn_run_hold(skb, &mem));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, refcount_read(&lender.mem->refs), 1);
+	kfree_skb(skb);
 }
 
 /* What is wrong with a run that somebody forged. */
@@ -313,6 +364,7 @@ FORGE(short_middle, run->opcode = IB_OPCODE_RC_RDMA_WRITE_MIDDLE)
 FORGE(no_start, bth->opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY)
 FORGE(no_payload, bth->opcode = IB_OPCODE_RC_RDMA_READ_REQUEST)
 FORGE(reserved, bth->opcode = 0xff)
+FORGE(lent_write, run->flags |= SRN_PKT_LENT)
 
 #define FORGED(_f)	{ #_f, _f }
 
@@ -320,7 +372,7 @@ static const struct forged forged[] = {
 	FORGED(no_magic), FORGED(one_packet), FORGED(one_more), FORGED(one_less), FORGED(too_many),
 	FORGED(no_length), FORGED(odd_length), FORGED(too_long), FORGED(other_end),
 	FORGED(other_service), FORGED(no_end), FORGED(short_middle), FORGED(no_start),
-	FORGED(no_payload), FORGED(reserved),
+	FORGED(no_payload), FORGED(reserved), FORGED(lent_write),
 };
 
 KUNIT_ARRAY_PARAM_DESC(forged, forged, desc);
@@ -375,143 +427,6 @@ static void srn_run_payer_test(struct kunit *test)
 	srn_payer_close(&payer);
 }
 
-static const struct shape write = {
-	"", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 5, 1024, 7, SRN_PKT_ACKREQ,
-};
-
-/* A QP that expects the run, from nowhere to nowhere, memory for it, and the path it comes by. */
-struct receiver {
-	struct srn_qp *qp;
-	struct srn_mem *mem;
-	struct srn_path *path;
-};
-
-static struct receiver new_receiver(struct kunit *test)
-{
-	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem;
-
-	qp->path.v4.saddr = 0;
-	qp->path.v4.daddr = 0;
-	qp->mtu = write.each;
-	qp->recovery = SRN_RECOVERY_HOLD;
-	qp->access = IB_ACCESS_REMOTE_WRITE;
-	qp->ibqp.pd = fake_pd(test, qp->dev);
-	qp->who.pd = qp->ibqp.pd;
-	qp->resp.msg.psn = PSN;
-	mem = fake_mr(test, qp->dev, qp->ibqp.pd, VA, payload_len(&write), 0,
-		      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	rkey = mem->key;
-	return (struct receiver){ .qp = qp, .mem = mem, .path = new_path(test, false) };
-}
-
-/* The WRITE arrives whole. */
-static void receive(struct kunit *test, const struct receiver *r)
-{
-	struct sk_buff *skb = send(test, r->path, &write, NULL);
-
-	arrive(skb, false);
-	skb_dst_drop(skb);
-	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
-	local_bh_disable();
-	srn_round_rx(r->qp, skb);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
-}
-
-static struct sk_buff *from_nowhere(struct sk_buff *skb)
-{
-	ip_hdr(skb)->saddr = 0;
-	ip_hdr(skb)->daddr = 0;
-	return skb;
-}
-
-static void expect_memory(struct kunit *test, const struct srn_mem *mem)
-{
-	u32 i, wrong = 0;
-	u64 here;
-
-	for (i = 0; i < payload_len(&write); i++)
-		wrong += *(u8 *)srn_mem_span(mem, VA + i, &here) != byte_at(i);
-	KUNIT_EXPECT_EQ(test, wrong, 0);
-}
-
-static u64 count(const struct srn_qp *qp, enum srn_counter counter)
-{
-	return srn_stats_sum(qp->dev, counter);
-}
-
-/* What is next is executed as one, and acknowledged once; a second time it is that many
- * duplicates.
- */
-static void srn_run_next_test(struct kunit *test)
-{
-	struct receiver r;
-
-	migrate_disable();
-	r = new_receiver(test);
-	receive(test, &r);
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, srn_psn_add(PSN, write.num));
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.msn, 1);
-	KUNIT_EXPECT_EQ(test, r.qp->resp.ack.done_psn, srn_psn_add(PSN, write.num - 1));
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_ACK), 1);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_RCVD_RUNS), 1);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SPLIT_RUNS), 0);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_RCVD_PKTS), write.num);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_RCVD_BYTES),
-			srn_stats_sum(r.path->dev, SRN_CNT_SENT_BYTES));
-	expect_memory(test, r.mem);
-	receive(test, &r);
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, srn_psn_add(PSN, write.num));
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SPLIT_RUNS), 1);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_DUP_REQUEST), write.num);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_ACK), 2);
-	KUNIT_EXPECT_EQ(test, atomic_read(&r.qp->rxq_bytes), 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&r.qp->dev->rxq_bytes), 0);
-}
-
-/* What comes early is held as packets, and executed when what is missing is here. */
-static void srn_run_early_test(struct kunit *test)
-{
-	struct sk_buff *skb;
-	struct receiver r;
-
-	migrate_disable();
-	r = new_receiver(test);
-	r.qp->resp.msg.psn = srn_psn_add(PSN, -1);
-	receive(test, &r);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_HELD), write.num);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_NAK), 1);
-	/* A WRITE of nothing. */
-	local_bh_disable();
-	skb = new_packet(test, IB_OPCODE_RC_RDMA_WRITE_ONLY, srn_psn_add(PSN, -1));
-	srn_round_rx(r.qp, from_nowhere(skb));
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r.qp));
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, srn_psn_add(PSN, write.num));
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.msn, 2);
-	expect_memory(test, r.mem);
-	srn_hold_purge(r.qp->dev, &r.qp->resp.hold);
-}
-
-/* One whose packets are not of the path MTU is refused as those would be. */
-static void srn_run_of_other_length_test(struct kunit *test)
-{
-	struct receiver r;
-
-	migrate_disable();
-	r = new_receiver(test);
-	r.qp->mtu = 2048;
-	receive(test, &r);
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, r.qp->state, IB_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_NAK), 1);
-	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, PSN);
-	srn_round_purge(r.qp);
-}
-
 #define WHOLE	(NETIF_F_GSO | NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
 
 static const struct packets_row {
@@ -519,6 +434,8 @@ static const struct packets_row {
 	netdev_features_t features, enc;
 	u32 segs, num, each, packets;
 	u32 size;	/* 0: what netdevs have by themselves */
+	u32 lo_mtu;	/* it is lo */
+	bool queue;
 } packets_rows[] = {
 	{ "all of a short message", WHOLE, WHOLE, 65535, 15, 4096, 15 },
 	{ "two of one length", WHOLE, WHOLE, 65535, 16, 4096, 8 },
@@ -534,34 +451,42 @@ static const struct packets_row {
 	{ "no lists", WHOLE & ~NETIF_F_GSO_FRAGLIST, WHOLE, 65535, 8, 1024, 1 },
 	{ "no tunnels", WHOLE & ~NETIF_F_GSO_UDP_TUNNEL, WHOLE, 65535, 8, 1024, 1 },
 	{ "nothing inside of tunnels", WHOLE, 0, 65535, 8, 1024, 1 },
+	{ "lo", NETIF_F_GSO, 0, 1, 15, 4096, 15, 1, 65536 },
+	{ "two of one length on lo", NETIF_F_GSO, 0, 1, 16, 4096, 8, 1, 65536 },
+	{ "a lo that takes little", NETIF_F_GSO, 0, 1, 15, 4096, 4, 1, 20000 },
+	{ "a lo with a queue", NETIF_F_GSO, 0, 1, 15, 4096, 1, 1, 65536, true },
+	{ "a lo without segmentation", 0, 0, 1, 15, 4096, 1, 1, 65536 },
 };
+
+static int enqueue(struct sk_buff *skb, struct Qdisc *qdisc, struct sk_buff **to_free)
+{
+	return NET_XMIT_DROP;
+}
+
+static struct Qdisc queue = { .enqueue = enqueue }, no_queue;
 
 KUNIT_ARRAY_PARAM_DESC(packets, packets_rows, desc);
 
 static void srn_run_packets_test(struct kunit *test)
 {
 	const struct packets_row *row = test->param_value;
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct net_device *dev = new_netdev(test, row->lo_mtu ? IFF_LOOPBACK : 0);
+	struct netdev_queue *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
 	struct srn_path *path;
-	struct dst_entry *dst;
-	struct net_device *lo;
 
-	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, tx);
+	RCU_INIT_POINTER(tx->qdisc, row->queue ? &queue : &no_queue);
+	dev->_tx = tx;
+	dev->num_tx_queues = 1;
+	dev->mtu = row->lo_mtu ?: 4500;
 	dev->features = row->features;
 	dev->hw_enc_features = row->enc;
 	dev->gso_max_segs = row->segs;
 	dev->gso_ipv4_max_size = row->size ?: GSO_LEGACY_MAX_SIZE;
-	dev_net_set(dev, &init_net);
 	migrate_disable();
-	path = new_path(test, false);
+	path = new_path_by(test, false, dev);
 	local_bh_disable();
-	dst = dst_cache_get(&path->cache);
-	KUNIT_ASSERT_NOT_NULL(test, dst);
-	lo = dst->dev;
-	dst->dev = dev;
 	KUNIT_EXPECT_EQ(test, srn_run_packets(path, row->num, row->each), row->packets);
-	dst->dev = lo;
-	dst_release(dst);
 	local_bh_enable();
 	migrate_enable();
 }
@@ -569,11 +494,14 @@ static void srn_run_packets_test(struct kunit *test)
 static struct kunit_case srn_run_cases[] = {
 	KUNIT_CASE_PARAM(srn_run_segments_test, shape_gen_params),
 	KUNIT_CASE_PARAM(srn_run_split_test, shape_gen_params),
+	KUNIT_CASE_PARAM(srn_run_marked_test, shape_gen_params),
+	KUNIT_CASE_PARAM(srn_run_lo_test, shape_gen_params),
+	KUNIT_CASE(srn_run_no_datagram_test),
+	KUNIT_CASE(srn_run_lent_is_copied_test),
+	KUNIT_CASE(srn_run_stale_test),
+	KUNIT_CASE(srn_run_orphan_test),
 	KUNIT_CASE_PARAM(srn_run_forged_test, forged_gen_params),
 	KUNIT_CASE(srn_run_payer_test),
-	KUNIT_CASE(srn_run_next_test),
-	KUNIT_CASE(srn_run_early_test),
-	KUNIT_CASE(srn_run_of_other_length_test),
 	KUNIT_CASE_PARAM(srn_run_packets_test, packets_gen_params),
 	{}
 };

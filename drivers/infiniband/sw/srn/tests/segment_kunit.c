@@ -114,6 +114,7 @@ static void srn_segment_run_test(struct kunit *test)
 			srn_segment(&wqe, srn_service_of(row->type), 256,
 				    srn_psn_add(0xfffffe, i), &plan);
 			KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 4 - i);
+			KUNIT_EXPECT_EQ(test, srn_segment_requests(&wqe), 1);
 			KUNIT_EXPECT_EQ(test, plan.num, 1);
 			KUNIT_EXPECT_EQ(test, plan.end, plan.opcode);
 			srn_segment_run(&wqe, 256, num, &plan);
@@ -146,7 +147,7 @@ static void srn_segment_read_test(struct kunit *test)
 {
 	const u32 npsn = 2 * CHUNK + 5, length = npsn * 256 - 7;
 	const struct srn_service *rc = srn_service_of(IB_QPT_RC);
-	u32 psn = 0xffffff, asked = 0, npsns = 0;
+	u32 psn = 0xffffff, asked = 0, npsns = 0, requests = 0;
 	struct srn_plan plan;
 	struct srn_wqe wqe;
 
@@ -160,10 +161,12 @@ static void srn_segment_read_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 1);
 		asked += plan.len;
 		npsns += plan.npsn;
+		requests++;
 		psn = srn_psn_add(psn, plan.npsn);
 	} while (!plan.last && npsns < 2 * npsn);
 	KUNIT_EXPECT_EQ(test, asked, length);
 	KUNIT_EXPECT_EQ(test, npsns, npsn);
+	KUNIT_EXPECT_EQ(test, requests, srn_segment_requests(&wqe));
 
 	/* From a hole in the middle: aligned with the packets of the first answer. */
 	srn_segment(&wqe, rc, 256, srn_psn_add(0xffffff, 7), &plan);
@@ -189,6 +192,7 @@ static void srn_segment_single_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, plan.opcode, rows[i].opcode);
 		KUNIT_EXPECT_EQ(test, plan.len, (u32)rows[i].len);
 		KUNIT_EXPECT_EQ(test, srn_segment_left(&wqe, &plan), 1);
+		KUNIT_EXPECT_EQ(test, srn_segment_requests(&wqe), 1);
 		KUNIT_EXPECT_TRUE(test, plan.first && plan.last);
 	}
 }

@@ -154,10 +154,66 @@ static void srn_sq_flush_test(struct kunit *test)
 	}
 }
 
+/* Looks at all of them. */
+static u32 find_slowly(const struct srn_sq *sq, u32 psn)
+{
+	const struct srn_wqe *wqe;
+	u32 i;
+
+	for (i = sq->una; i != sq->fetched; i++) {
+		wqe = srn_sq_wqe(sq, i);
+		if (!wqe->done && (!wqe->started || srn_psn_diff(psn, wqe->last_psn) <= 0))
+			break;
+	}
+	return i;
+}
+
+/* Requests of 1 to 3 packets, what is executed here between them, and in the end what was not
+ * begun.
+ */
+static u32 fill(struct srn_sq *sq, u32 psn)
+{
+	struct srn_wqe *wqe;
+	u32 i, npsn;
+
+	for (i = 0; i < 50; i++) {
+		wqe = srn_sq_wqe(sq, sq->una + i);
+		if (i % 5 == 3 || i % 7 == 2) {
+			srn_sq_did(wqe, psn);
+			continue;
+		}
+		npsn = 1 + i % 3;
+		srn_sq_start(wqe, psn, npsn, 1);
+		psn = srn_psn_add(psn, npsn);
+	}
+	return psn;
+}
+
+static void srn_sq_find_test(struct kunit *test)
+{
+	struct poster *u = new_poster(test);
+	struct srn_sq *sq = &u->qp.sq;
+	u32 psn, end, first = 0xffffe0;
+
+	sq->entries = 64;
+	sq->wqes = kunit_kcalloc(test, 64, sq->wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	sq->una = 0xfffffff0;
+	sq->fetched = sq->una + 60;
+	end = fill(sq, first);
+	for (psn = srn_psn_add(first, -3); psn != srn_psn_add(end, 3); psn = srn_psn_add(psn, 1))
+		KUNIT_EXPECT_EQ(test, srn_sq_find(sq, psn), find_slowly(sq, psn));
+	sq->fetched = sq->una + 50;
+	KUNIT_EXPECT_EQ(test, srn_sq_find(sq, end), sq->fetched);
+	sq->fetched = sq->una;
+	KUNIT_EXPECT_EQ(test, srn_sq_find(sq, first), sq->una);
+}
+
 static struct kunit_case srn_sq_cases[] = {
 	KUNIT_CASE(srn_sq_retired_slot_is_the_posters_test),
 	KUNIT_CASE(srn_sq_discard_test),
 	KUNIT_CASE(srn_sq_flush_test),
+	KUNIT_CASE(srn_sq_find_test),
 	{}
 };
 

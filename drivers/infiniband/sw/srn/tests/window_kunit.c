@@ -349,6 +349,29 @@ static void srn_window_doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->doubt, SRN_RUN_DOUBT);
 }
 
+/* Of a READ the answer is to come, whatever the peer has; and it is told only so far. */
+static void srn_window_reads_load_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+
+	srn_window_set_reach(w, 3000);
+	srn_window_sent(w, 200, true, false);
+	srn_window_set_out(w, 10);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 10);
+	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 10);
+	KUNIT_EXPECT_TRUE(test, srn_window_takes_again(w));
+	srn_window_sent(w, 20, true, true);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 220);
+	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 220);
+	srn_window_acked(w, w->at.psn);
+	srn_window_set_out(w, 0);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 0);
+	w->cwnd = 3000;
+	srn_window_sent(w, 20, true, true);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW_READS - 20));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_READS - 20 + 1));
+}
+
 static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
@@ -365,6 +388,7 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_new_life_test),
 	KUNIT_CASE(srn_window_never_closes_test),
 	KUNIT_CASE(srn_window_cut_ends_test),
+	KUNIT_CASE(srn_window_reads_load_test),
 	{}
 };
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Notifications to a rate. */
+#include "dcqcn.h"
+
+#include <kunit/visibility.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "cc.h"
+
+#define BYTES_PER_MBIT	125000ull
+/* rp_dce_tcp_g and rp_initial_alpha_value are of 1024. */
+#define PARAM_SHIFT	10
+#define ALPHA_SHIFT	20
+static_assert(SRN_DCQCN_ONE == 1 << ALPHA_SHIFT);
+/* Nobody sends more, and products with what it is multiplied by here fit. */
+#define MOST		(U64_MAX >> (ALPHA_SHIFT + 4))
+
+static u64 bytes_of(u32 mbit)
+{
+	return mbit * BYTES_PER_MBIT;
+}
+
+static u64 nanos_of(u32 micros)
+{
+	return micros * (u64)NSEC_PER_USEC;
+}
+
+static u64 least_of(const struct srn_cc_params *p)
+{
+	return bytes_of(READ_ONCE(p->rp_min_rate));
+}
+
+static void restart_steps(struct srn_dcqcn *d)
+{
+	d->time_ns = 0;
+	d->time_steps = 0;
+	d->bytes = 0;
+	d->byte_steps = 0;
+}
+
+/* By alpha, divided: with rp_gd 11 by half of it. Cuts in a row are of one congestion, and the way
+ * back is to where it began.
+ */
+static void cut(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
+{
+	u64 less = (d->rate * d->alpha >> ALPHA_SHIFT) >> (READ_ONCE(p->rp_gd) - PARAM_SHIFT);
+	u64 rest = div_u64(d->rate * READ_ONCE(p->rp_min_dec_fac), 100);
+
+	if (d->time_steps || d->byte_steps)
+		d->target = d->rate;
+	d->rate = max3(d->rate - less, rest, least_of(p));
+	d->target = max(d->target, d->rate);
+	d->cut_ns = now_ns;
+	restart_steps(d);
+}
+
+static void begin(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns, u64 rate)
+{
+	d->rate = clamp(rate, least_of(p), MOST);
+	d->target = d->rate;
+	d->alpha = READ_ONCE(p->rp_initial_alpha_value) << (ALPHA_SHIFT - PARAM_SHIFT);
+	d->alpha_ns = 0;
+	d->marked = false;
+	d->seen_ns = now_ns;
+	restart_steps(d);
+	cut(d, p, now_ns);
+}
+
+/* What left since measuring began, and what was on its way then, since that is what was marked, a
+ * second. 0: it is not known yet, nor does a queue that drains while nothing leaves tell of it.
+ */
+static u64 measured(struct srn_dcqcn *d, u64 now_ns, u32 sent, u32 out)
+{
+	u64 ns = now_ns - d->cut_ns;
+
+	if (!d->cut_ns || ns > SRN_DCQCN_STALE_NS || sent == d->seen_bytes) {
+		d->cut_ns = now_ns;
+		d->seen_bytes = sent - out;
+		return 0;
+	}
+	if (ns < SRN_DCQCN_MEASURE_NS)
+		return 0;
+	return max(div64_u64((u64)(sent - d->seen_bytes) * NSEC_PER_SEC, ns), 1);
+}
+
+/* What has left since the last look left just after it. */
+static void see(struct srn_dcqcn *d, u32 sent)
+{
+	if (sent == d->seen_bytes)
+		return;
+	d->bytes += sent - d->seen_bytes;
+	d->seen_bytes = sent;
+	d->time_ns = d->time_ns ?: d->seen_ns;
+	d->alpha_ns = d->alpha_ns ?: d->seen_ns;
+}
+
+/* Whether what left at @since_ns has had @micros to be marked. */
+static bool is_due(u64 since_ns, u64 now_ns, u32 micros)
+{
+	return since_ns && now_ns - since_ns >= nanos_of(micros);
+}
+
+/* So that alpha becomes 0, and almost 1. */
+static void take_alpha(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
+{
+	u32 keep = READ_ONCE(p->rp_dce_tcp_g);
+
+	if (!is_due(d->alpha_ns, now_ns, READ_ONCE(p->rp_dce_tcp_rtt)))
+		return;
+	d->alpha = (u64)d->alpha * keep >> PARAM_SHIFT;
+	if (d->marked)
+		d->alpha += SRN_DCQCN_ONE - (keep << (ALPHA_SHIFT - PARAM_SHIFT));
+	d->alpha_ns = 0;
+	d->marked = false;
+}
+
+void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns, u32 sent,
+		   u32 out)
+{
+	u64 rate;
+
+	if (!d->rate) {
+		rate = bytes_of(READ_ONCE(p->rp_rate_to_set_on_first_cnp)) ?:
+		       measured(d, now_ns, sent, out);
+		if (rate)
+			begin(d, p, now_ns, rate);
+		d->seen_bytes = rate ? sent : d->seen_bytes;
+		return;
+	}
+	see(d, sent);
+	d->marked = true;
+	take_alpha(d, p, now_ns);
+	if (is_due(d->cut_ns, now_ns, READ_ONCE(p->rp_rate_reduce_monitor_period)))
+		cut(d, p, now_ns);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_dcqcn_cnp);
+
+/* Half of the way to the target, which moves: first not at all, then a little, and, where steps by
+ * time and by bytes are many, more.
+ */
+static void step(struct srn_dcqcn *d, const struct srn_cc_params *p)
+{
+	u32 fast = READ_ONCE(p->rp_threshold);
+
+	if (min(d->time_steps, d->byte_steps) > fast)
+		d->target += bytes_of(READ_ONCE(p->rp_hai_rate));
+	else if (max(d->time_steps, d->byte_steps) > fast)
+		d->target += bytes_of(READ_ONCE(p->rp_ai_rate));
+	d->target = min(d->target, MOST);
+	d->rate = (d->rate + d->target + 1) / 2;
+}
+
+static void take_time(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
+{
+	if (!is_due(d->time_ns, now_ns, READ_ONCE(p->rp_time_reset)))
+		return;
+	d->time_ns = 0;
+	d->time_steps++;
+	step(d, p);
+}
+
+static void take_bytes(struct srn_dcqcn *d, const struct srn_cc_params *p)
+{
+	u32 each = READ_ONCE(p->rp_byte_reset);
+
+	for (; d->bytes >= each; d->bytes -= each) {
+		d->byte_steps = min(d->byte_steps + 1, U16_MAX);
+		step(d, p);
+	}
+}
+
+/* As if there had never been one. */
+static void end(struct srn_dcqcn *d)
+{
+	d->rate = 0;
+	d->cut_ns = 0;
+}
+
+void srn_dcqcn_look(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns, u32 sent)
+{
+	see(d, sent);
+	take_alpha(d, p, now_ns);
+	take_time(d, p, now_ns);
+	take_bytes(d, p);
+	if (d->time_steps >= SRN_DCQCN_CALM || now_ns - d->seen_ns > SRN_DCQCN_OLD_NS)
+		end(d);
+	d->seen_ns = now_ns;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_dcqcn_look);

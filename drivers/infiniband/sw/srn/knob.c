@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files for the parameters of congestion control. A client of the core hears of devices that come,
+ * go and get another name. Without debugfs there are none, and nothing else is missing.
+ */
+#include "knob.h"
+
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "cc.h"
+#include "device.h"
+
+struct bounds {
+	const char *name;
+	size_t at;
+	u32 least;
+	u32 most;
+};
+
+#define ROW(field, low, high, value)	\
+	{ #field, offsetof(struct srn_cc_params, field), low, high },
+
+static const struct bounds all[] = {
+	SRN_CC_PARAMS(ROW)
+};
+
+struct knob {
+	const struct bounds *bounds;
+	u32 *value;
+};
+
+/* Of a device. */
+struct panel {
+	struct dentry *dir;
+	struct knob knobs[ARRAY_SIZE(all)];
+};
+
+static struct dentry *root;
+
+static int get(void *data, u64 *value)
+{
+	const struct knob *knob = data;
+
+	*value = READ_ONCE(*knob->value);
+	return 0;
+}
+
+static int set(void *data, u64 value)
+{
+	const struct knob *knob = data;
+
+	if (value < knob->bounds->least || value > knob->bounds->most)
+		return -EINVAL;
+	WRITE_ONCE(*knob->value, value);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(fops, get, set, "%llu\n");
+
+static void fill(struct panel *panel, struct srn_dev *dev)
+{
+	struct dentry *dir = debugfs_create_dir("cc_params", panel->dir);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		struct knob *knob = &panel->knobs[i];
+
+		knob->bounds = &all[i];
+		knob->value = (void *)&dev->cc + all[i].at;
+		debugfs_create_file_unsafe(all[i].name, 0600, dir, knob, &fops);
+	}
+}
+
+static struct ib_client client;
+
+static int add(struct ib_device *ibdev)
+{
+	struct panel *panel;
+
+	if (ibdev->ops.owner != THIS_MODULE)
+		return -EOPNOTSUPP;
+	panel = kzalloc(sizeof(*panel), GFP_KERNEL);
+	if (!panel)
+		return -ENOMEM;
+	panel->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
+	fill(panel, to_srn_dev(ibdev));
+	ib_set_client_data(ibdev, &client, panel);
+	return 0;
+}
+
+/* Waits for who is in one of the files. */
+static void remove(struct ib_device *ibdev, void *data)
+{
+	struct panel *panel = data;
+
+	debugfs_remove(panel->dir);
+	kfree(panel);
+}
+
+static void rename(struct ib_device *ibdev, void *data)
+{
+	struct panel *panel = data;
+	struct dentry *dir = debugfs_rename(root, panel->dir, root, dev_name(&ibdev->dev));
+
+	if (!IS_ERR_OR_NULL(dir))
+		panel->dir = dir;
+}
+
+static struct ib_client client = {
+	.name = "srn",
+	.add = add,
+	.remove = remove,
+	.rename = rename,
+};
+
+int srn_knob_init(void)
+{
+	int err;
+
+	root = debugfs_create_dir("srn", NULL);
+	err = ib_register_client(&client);
+	if (err)
+		debugfs_remove(root);
+	return err;
+}
+
+void srn_knob_exit(void)
+{
+	ib_unregister_client(&client);
+	debugfs_remove(root);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* SACKs to holes. */
+#include "lost.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+
+#include "clock.h"
+#include "parse.h"
+#include "psn.h"
+#include "qp.h"
+#include "reorder.h"
+#include "sack.h"
+#include "score.h"
+#include "stats.h"
+#include "window.h"
+
+/* What will be due is not looked at all the time. */
+#define WATCH_MIN_NS	(50 * NSEC_PER_USEC)
+
+/* While nothing was timed the probes find what is lost again. */
+static u64 again_ns(const struct srn_rtt *rtt)
+{
+	if (!rtt->srtt_ns)
+		return NSEC_PER_SEC;
+	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
+}
+
+static struct srn_score_wait wait_of(const struct srn_qp *qp)
+{
+	return (struct srn_score_wait){
+		.reorder = srn_reorder_ns(&qp->order, qp->rtt.srtt_ns),
+		.again = again_ns(&qp->rtt),
+	};
+}
+
+static void note_out(struct srn_qp *qp)
+{
+	srn_window_set_out(&qp->window, srn_score_out(qp->score, qp->window.at.psn));
+}
+
+void srn_lost_stop(struct srn_qp *qp)
+{
+	if (likely(!qp->score))
+		return;
+	kfree(qp->score);
+	srn_hold_give_back(qp->dev, sizeof(*qp->score));
+	qp->score = NULL;
+	qp->window.gone = 0;
+	srn_clock_clear(&qp->clock, SRN_ALARM_GAP);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_stop);
+
+/* Without memory it is as if the SACK were lost. */
+static bool may_score(struct srn_qp *qp)
+{
+	if (qp->score)
+		return true;
+	if (!srn_hold_take_room(qp->dev, sizeof(*qp->score)))
+		return false;
+	qp->score = kmalloc(sizeof(*qp->score), GFP_ATOMIC | __GFP_NOWARN);
+	if (!qp->score) {
+		srn_hold_give_back(qp->dev, sizeof(*qp->score));
+		return false;
+	}
+	srn_score_start(qp->score, qp->window.una);
+	return true;
+}
+
+/* How much of a map behind @expected is of what is in flight: a peer can say anything. */
+static u32 in_flight(const struct srn_window *w, u32 expected, u32 num)
+{
+	u32 all = min_t(u32, srn_window_inflight(w), SRN_PSNS - 1);
+	s32 left = all - srn_psn_diff(expected, w->una) - 1;
+
+	return clamp_t(s32, left, 0, num);
+}
+
+static void note_twice(struct srn_qp *qp, u32 twice)
+{
+	u32 more = srn_reorder_twice(&qp->order, twice);
+
+	if (!more || !qp->order.resent)
+		return;
+	srn_count_add(qp->dev, SRN_CNT_VAIN, min(more, qp->order.resent));
+	qp->order.resent -= min(more, qp->order.resent);
+	srn_reorder_vain(&qp->order);
+}
+
+/* A READ in front of @expected waits for its answer; what is behind that has arrived. */
+bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
+{
+	struct srn_window *w = &qp->window;
+	struct srn_score_wait wait;
+	struct srn_sack sack;
+	u32 num, added;
+
+	if (!srn_sack_read(skb, &sack) || !srn_window_is_out(w, expected))
+		return false;
+	note_twice(qp, sack.twice);
+	srn_window_set_reach(w, clamp_t(u32, sack.ahead, SRN_WINDOW, SRN_HOLD_WIDE));
+	num = in_flight(w, expected, sack.num);
+	if (bitmap_empty(sack.bits, num) || !may_score(qp))
+		return false;
+	wait = wait_of(qp);
+	added = srn_score_heard(qp->score, expected, sack.bits, num, &wait, ktime_get_ns());
+	note_out(qp);
+	return added;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
+
+/* A packet that was overtaken and came by itself was late, not the path long. */
+static void untime_holes(struct srn_qp *qp)
+{
+	struct srn_window *w = &qp->window;
+
+	if (w->timed && srn_psn_diff(w->timed_psn, qp->score->high) < 0)
+		srn_window_untime(w);
+}
+
+void srn_lost_acked(struct srn_qp *qp)
+{
+	struct srn_score *s = qp->score;
+
+	if (likely(!s))
+		return;
+	untime_holes(qp);
+	if (srn_score_acked(s, qp->window.una))
+		srn_reorder_seen(&qp->order);
+	if (!srn_score_is_over(s)) {
+		note_out(qp);
+		return;
+	}
+	if (s->resent)
+		srn_reorder_lost(&qp->order);
+	srn_lost_stop(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_acked);
+
+/* Within the window, in which what is lost takes no room, once or more often. */
+u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
+{
+	struct srn_score_wait wait = wait_of(qp);
+	struct srn_score *s = qp->score;
+	u32 len;
+
+	if (!s)
+		return 0;
+	len = srn_score_pick(s, &wait, now_ns, psn);
+	if (!len || !srn_window_is_out(&qp->window, *psn))
+		return 0;
+	note_out(qp);
+	if (!srn_score_may_go(s, &wait, now_ns, srn_window_takes_again(&qp->window)))
+		return 0;
+	return len;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_next);
+
+void srn_lost_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len)
+{
+	struct srn_window *w = &qp->window;
+
+	/* One less in flight for a gap, as for the first NAK of one. */
+	srn_window_lost(w);
+	qp->order.resent += len;
+	if (w->timed && srn_psn_diff(w->timed_psn, psn) >= 0 &&
+	    srn_psn_diff(w->timed_psn, srn_psn_add(psn, len)) < 0)
+		srn_window_untime(w);
+	srn_score_sent(qp->score, psn, len, w->at.psn, now_ns);
+	note_out(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_sent);
+
+void srn_lost_watch(struct srn_qp *qp, u64 now_ns)
+{
+	struct srn_score_wait wait = wait_of(qp);
+	u64 due;
+
+	if (!qp->score)
+		return;
+	due = srn_score_due(qp->score, &wait, now_ns);
+	if (due && due != U64_MAX)
+		srn_clock_set(&qp->clock, SRN_ALARM_GAP, max_t(u64, due, WATCH_MIN_NS));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_watch);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a peer that sends SACKs has of what is in flight, and what is lost of it. The scoreboard
+ * exists while something is missing in front of something that the peer has.
+ */
+#ifndef SRN_LOST_H
+#define SRN_LOST_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+struct srn_qp;
+
+/**
+ * srn_lost_heard() - a SACK that says that @expected is missing, everything before it having been
+ * acknowledged as far as it can be
+ *
+ * Return: true if it has news.
+ */
+bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb);
+
+/** srn_lost_acked() - the oldest PSN moved */
+void srn_lost_acked(struct srn_qp *qp);
+
+/** srn_lost_stop() - the cursor goes back, or nothing is in flight: forget what the peer has */
+void srn_lost_stop(struct srn_qp *qp);
+
+/**
+ * srn_lost_next() - the next run that goes again now, if the window lets it
+ * @now_ns: ktime
+ * @psn: set to its first PSN
+ *
+ * Return: its length, or 0.
+ */
+u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn);
+
+/** srn_lost_sent() - @len PSNs of it went */
+void srn_lost_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len);
+
+/** srn_lost_watch() - nothing more goes again now: an alarm looks when that changes by itself */
+void srn_lost_watch(struct srn_qp *qp, u64 now_ns);
+
+#endif

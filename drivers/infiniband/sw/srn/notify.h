@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The notification point of DCQCN: routers' marks are told to who sent the packets. */
+#ifndef SRN_NOTIFY_H
+#define SRN_NOTIFY_H
+
+#include <linux/skbuff.h>
+#include <linux/types.h>
+
+struct srn_qp;
+
+/**
+ * srn_notify_is_time() - whether a CNP may leave at @now, ktime_get_ns()
+ * @next_ns: when the next one may; moved on if so, by @pause_ns
+ */
+static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
+{
+	if (now < *next_ns)
+		return false;
+	*next_ns = now + pause_ns;
+	return true;
+}
+
+/**
+ * srn_notify_mark() - a packet has come with a mark (CE)
+ * @skb: with SRN_PKT_CE, which is taken off: who waits for its turn is not told of twice
+ *
+ * Counts it; sends the peer of a connection a CNP if it brought data, and none was sent a short
+ * time ago. Owner of the turn, BH disabled.
+ */
+void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* SACK packets. */
+#include "sack.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+
+#include "build.h"
+#include "opcode.h"
+#include "parse.h"
+#include "qp.h"
+#include "stats.h"
+#include "wire.h"
+#include "xmit.h"
+
+/* Bits in a word of the map, and words that fit what must arrive whole anywhere. */
+#define WORD		32u
+#define WORDS_MAX	(SRN_PSNS / WORD)
+
+static struct sk_buff *new_packet(struct srn_qp *qp, u8 syndrome, u32 psn, u32 len)
+{
+	struct sk_buff *skb = srn_build(SRN_OPCODE_SACK, SRN_BUILD_ALONE, qp->dest_qpn, psn, len);
+
+	if (!skb) {
+		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
+		return NULL;
+	}
+	srn_build_aeth(skb, syndrome, qp->resp.msg.msn);
+	return skb;
+}
+
+static __be32 ahead_of(struct srn_qp *qp)
+{
+	u32 psns = srn_hold_ahead(qp->dev, &qp->resp.hold, qp->resp.msg.psn);
+
+	return be32_encode_bits(psns, SRN_SACK_AHEAD_PSNS) |
+	       be32_encode_bits(qp->cc != SRN_CC_OFF, SRN_SACK_AHEAD_TELLS);
+}
+
+static void put_fields(struct srn_qp *qp, struct srn_sack_fields *fields, enum srn_sack_kind kind)
+{
+	fields->what = be32_encode_bits(SRN_SACK_MAGIC, SRN_SACK_WHAT_MAGIC) |
+		       be32_encode_bits(SRN_SACK_VERSION, SRN_SACK_WHAT_VERSION) |
+		       be32_encode_bits(kind, SRN_SACK_WHAT_KIND);
+	fields->ahead = ahead_of(qp);
+	fields->twice = cpu_to_be32(qp->resp.ack.twice);
+}
+
+/* The syndrome is of a reserved class: to whoever takes the packet for an answer it is none. */
+void srn_sack_hello(struct srn_qp *qp, enum srn_sack_kind kind, u32 psn)
+{
+	struct sk_buff *skb = new_packet(qp, SRN_SYN_HELLO, psn, sizeof(struct srn_sack_fields));
+
+	if (!skb)
+		return;
+	put_fields(qp, srn_build_payload(skb, sizeof(struct srn_sack_fields)), kind);
+	srn_xmit(&qp->path, skb, NULL);
+}
+
+/* Words of the map: up to the highest PSN, as far as a packet of the path has room. */
+static u32 words_of(const struct srn_qp *qp)
+{
+	const struct srn_hold *hold = &qp->resp.hold;
+	u32 most = (qp->mtu - sizeof(struct srn_sack_fields)) / sizeof(__be32);
+
+	if (!hold->held)
+		return 0;
+	return min3(DIV_ROUND_UP(srn_hold_span(hold, qp->resp.msg.psn), WORD), most, WORDS_MAX);
+}
+
+void srn_sack_held(struct srn_qp *qp, u8 syndrome)
+{
+	u32 psn = qp->resp.msg.psn, words = words_of(qp), i;
+	u32 len = sizeof(struct srn_sack_fields) + words * sizeof(__be32);
+	struct sk_buff *skb = new_packet(qp, syndrome, psn, len);
+	struct srn_sack_fields *fields;
+	__be32 *map;
+
+	if (!skb)
+		return;
+	fields = srn_build_payload(skb, len);
+	put_fields(qp, fields, SRN_SACK_HELD);
+	map = (__be32 *)(fields + 1);
+	for (i = 0; i < words; i++)
+		map[i] = cpu_to_be32(srn_psns_word(qp->resp.hold.held,
+						   srn_psn_add(psn, 1 + i * WORD)));
+	srn_count(qp->dev, SRN_CNT_SENT_SACK);
+	srn_xmit(&qp->path, skb, NULL);
+}
+
+static bool read_fields(struct sk_buff *skb, struct srn_sack_fields *fields)
+{
+	if (srn_pkt(skb)->len < sizeof(*fields) ||
+	    skb_copy_bits(skb, srn_pkt_payload(skb), fields, sizeof(*fields)))
+		return false;
+	return be32_get_bits(fields->what, SRN_SACK_WHAT_MAGIC) == SRN_SACK_MAGIC &&
+	       be32_get_bits(fields->what, SRN_SACK_WHAT_VERSION) == SRN_SACK_VERSION;
+}
+
+unsigned int srn_sack_kind(struct sk_buff *skb)
+{
+	struct srn_sack_fields fields;
+
+	return read_fields(skb, &fields) ? be32_get_bits(fields.what, SRN_SACK_WHAT_KIND) : 0;
+}
+
+/* What does not fill a word, or is more than a map has, is not looked at. */
+static bool read_map(struct sk_buff *skb, struct srn_sack *sack)
+{
+	u32 len = srn_pkt(skb)->len - sizeof(struct srn_sack_fields), i;
+	u32 words = min(len / (u32)sizeof(__be32), WORDS_MAX);
+	u32 map[WORDS_MAX];
+
+	if (skb_copy_bits(skb, srn_pkt_payload(skb) + sizeof(struct srn_sack_fields), map,
+			  words * sizeof(*map)))
+		return false;
+	for (i = 0; i < words; i++)
+		map[i] = be32_to_cpu((__force __be32)map[i]);
+	sack->num = words * WORD;
+	bitmap_from_arr32(sack->bits, map, sack->num);
+	return true;
+}
+
+bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack)
+{
+	struct srn_sack_fields fields;
+
+	if (!read_fields(skb, &fields))
+		return false;
+	sack->kind = be32_get_bits(fields.what, SRN_SACK_WHAT_KIND);
+	sack->tells = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_TELLS);
+	sack->ahead = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_PSNS);
+	sack->twice = be32_to_cpu(fields.twice);
+	return read_map(skb, sack);
+}

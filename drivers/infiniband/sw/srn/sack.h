@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What two devices of this kind say to each other beyond the standard (wire.rst, "Between peers
+ * that understand it"): who they are, and what a responder holds. Written and read here; what
+ * follows from it others know.
+ */
+#ifndef SRN_SACK_H
+#define SRN_SACK_H
+
+#include <linux/types.h>
+
+#include "psns.h"
+
+struct sk_buff;
+struct srn_qp;
+
+enum srn_sack_kind {
+	SRN_SACK_HELLO = 1,	/* I understand this; do you? */
+	SRN_SACK_ANSWER,	/* so do I */
+	SRN_SACK_HELD,		/* what the BTH names is missing; this is here */
+};
+
+/* One that was received. */
+struct srn_sack {
+	u8 kind;		/* enum srn_sack_kind */
+	bool tells;		/* who sent it sends CNPs for marks */
+	u32 ahead;		/* PSNs that can be held, from the expected one on */
+	u32 twice;		/* request packets of the connection that came a second time */
+	u32 num;		/* of @bits */
+	DECLARE_BITMAP(bits, SRN_PSNS);	/* held, from the PSN behind that of the BTH on */
+};
+
+/** srn_sack_hello() - @kind: SRN_SACK_HELLO or SRN_SACK_ANSWER; @psn: one in flight, or expected */
+void srn_sack_hello(struct srn_qp *qp, enum srn_sack_kind kind, u32 psn);
+
+/** srn_sack_held() - the NAK of the expected PSN, and what is held behind it; owner of the turn */
+void srn_sack_held(struct srn_qp *qp, u8 syndrome);
+
+/**
+ * srn_sack_read() - what a packet says; all of @sack is set
+ * @skb: parsed, its opcode is SRN_OPCODE_SACK
+ *
+ * Return: false if it is none of ours.
+ */
+bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack);
+
+/** srn_sack_kind() - its kind only; 0: none of ours */
+unsigned int srn_sack_kind(struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* SACKs: when they leave, what follows from one, what they cost, and what is left of them. */
+#include "../ack.h"
+#include "../completer.h"
+#include "../lost.h"
+#include "../requester.h"
+#include "../retry.h"
+#include "../sack.h"
+#include "../score.h"
+#include "fake_round.h"
+#include "fake_route.h"
+
+#include <kunit/test.h>
+#include <linux/bottom_half.h>
+#include <linux/ktime.h>
+#include <linux/unaligned.h>
+#include <rdma/ib_pack.h>
+
+#define MTU	1024
+#define RTT_NS	(100 * NSEC_PER_MSEC)
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Its turn is the test's, and its peer understands SACKs. */
+static struct srn_qp *new_qp(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	qp->state = IB_QPS_RTS;
+	qp->mtu = MTU;
+	qp->recovery = SRN_RECOVERY_SACK;
+	qp->peer.sacks = true;
+	give_clock(test, qp);
+	srn_window_start(&qp->window, 0, MTU);
+	qp->rtt.srtt_ns = RTT_NS;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	return qp;
+}
+
+/* The peer misses @expected, and of what is behind it has the first @num PSNs that are in @map. */
+static struct sk_buff *new_sack(struct kunit *test, u32 expected, const unsigned long *map, u32 num)
+{
+	struct sk_buff *skb = new_packet(test, SRN_OPCODE_SACK, expected);
+	struct srn_sack_fields fields = {
+		.what = be32_encode_bits(SRN_SACK_MAGIC, SRN_SACK_WHAT_MAGIC) |
+			be32_encode_bits(SRN_SACK_VERSION, SRN_SACK_WHAT_VERSION) |
+			be32_encode_bits(SRN_SACK_HELD, SRN_SACK_WHAT_KIND),
+		.ahead = cpu_to_be32(SRN_HOLD_WIDE),
+	};
+	u32 words[8] = {}, i;
+
+	KUNIT_ASSERT_LE(test, num, 32 * ARRAY_SIZE(words));
+	bitmap_to_arr32(words, map, num);
+	skb_put_data(skb, &fields, sizeof(fields));
+	for (i = 0; i < DIV_ROUND_UP(num, 32); i++)
+		put_unaligned_be32(words[i], skb_put(skb, sizeof(u32)));
+	srn_pkt(skb)->len = sizeof(fields) + i * sizeof(u32);
+	return skb;
+}
+
+static bool hear(struct kunit *test, struct srn_qp *qp, u32 expected, const unsigned long *map,
+		 u32 num)
+{
+	struct sk_buff *skb = new_sack(test, expected, map, num);
+	bool news = srn_lost_heard(qp, expected, skb);
+
+	kfree_skb(skb);
+	return news;
+}
+
+static void fly(struct srn_qp *qp, u32 num)
+{
+	qp->window.at.psn = num;
+	qp->window.end = num;
+}
+
+static long charged(const struct srn_qp *qp)
+{
+	return atomic_long_read(&qp->dev->hold_bytes);
+}
+
+/* What is known of a peer is charged while something is missing. */
+static void srn_sack_charge_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 0x5 };
+
+	fly(qp, 8);
+	KUNIT_EXPECT_TRUE(test, hear(test, qp, 0, map, 32));
+	KUNIT_EXPECT_EQ(test, charged(qp), sizeof(struct srn_score));
+	KUNIT_EXPECT_FALSE(test, hear(test, qp, 0, map, 32));
+	KUNIT_EXPECT_EQ(test, charged(qp), sizeof(struct srn_score));
+	srn_lost_stop(qp);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, charged(qp), 0);
+	KUNIT_EXPECT_TRUE(test, hear(test, qp, 0, map, 32));
+	srn_window_acked(&qp->window, 4);
+	srn_lost_acked(qp);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, charged(qp), 0);
+}
+
+/* Where the device has no room it is as if the SACK were lost. */
+static void srn_sack_full_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 0x5 };
+	long full = 2l * SRN_DEV_HOLD_BYTES + 1;
+
+	fly(qp, 8);
+	atomic_long_set(&qp->dev->hold_bytes, full);
+	KUNIT_EXPECT_FALSE(test, hear(test, qp, 0, map, 32));
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, charged(qp), full);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), 8);
+}
+
+/* A QP may begin again in another mode while a SACK waits. */
+static void srn_sack_of_another_life_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 0x5 };
+
+	fly(qp, 8);
+	qp->recovery = SRN_RECOVERY_HOLD;
+	qp->peer.sacks = false;
+	srn_completer_rx(qp, new_sack(test, 0, map, 32));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_BAD_RESPONSE), 1);
+	KUNIT_EXPECT_FALSE(test, qp->peer.sacks);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_FALSE(test, srn_resend_any(&qp->resend));
+}
+
+#define OUT	100
+#define FEW	16
+
+/* Of OUT in flight every second one is lost, and all that goes again for them the first time. The
+ * window is much smaller by now. Returns the round trips until all is here.
+ */
+static u32 count_rounds(struct kunit *test, struct srn_qp *qp)
+{
+	u64 now = ktime_get_ns();
+	DECLARE_BITMAP(has, OUT);
+	u32 round, psn, i, sent;
+
+	bitmap_zero(has, OUT);
+	for (i = 1; i < OUT; i += 2)
+		__set_bit(i, has);
+	for (round = 0; round < 1000; round++, now += 2 * RTT_NS) {
+		DECLARE_BITMAP(map, OUT);
+		u32 una = find_first_zero_bit(has, OUT);
+
+		srn_window_acked(&qp->window, una);
+		qp->window.cwnd = FEW;
+		srn_lost_acked(qp);
+		if (una == OUT)
+			return round;
+		bitmap_shift_right(map, has, una + 1, OUT);
+		hear(test, qp, una, map, OUT - una - 1);
+		for (sent = 0; srn_lost_next(qp, now, &psn); sent++) {
+			srn_lost_sent(qp, now, psn, 1);
+			if (round)
+				__set_bit(psn, has);
+		}
+		KUNIT_EXPECT_LE(test, sent, SRN_SCORE_OWED + SRN_SCORE_EASE);
+		srn_lost_watch(qp, now);
+		KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GAP));
+	}
+	return round;
+}
+
+/* What is lost twice takes no room; and where all takes room, it still goes, more each time. */
+static void srn_sack_lost_twice_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	fly(qp, OUT);
+	KUNIT_EXPECT_LE(test, count_rounds(test, qp), 6);
+	KUNIT_EXPECT_NULL(test, qp->score);
+}
+
+static void srn_sack_lost_twice_beside_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	fly(qp, OUT - 1);
+	srn_window_sent(&qp->window, 1, true, true);
+	KUNIT_EXPECT_LE(test, count_rounds(test, qp), 10);
+	KUNIT_EXPECT_NULL(test, qp->score);
+}
+
+/* Both of two SENDs are in flight, the first one's completion finds no room. */
+static struct srn_qp *new_full(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u32 i;
+
+	give_sends(test, qp, 2);
+	qp->sq.fetched = 2;
+	for (i = 0; i < 2; i++) {
+		srn_sq_wqe(&qp->sq, i)->flags = IB_SEND_SIGNALED;
+		srn_sq_start(srn_sq_wqe(&qp->sq, i), i, 1, 1);
+	}
+	fly(qp, 2);
+	qp->window.at.index = 2;
+	qp->scq = new_cq(test, qp, 1);
+	qp->scq->prod = 1;
+	return qp;
+}
+
+struct overrun_row {
+	const char *desc;
+	u8 opcode;
+	u8 syndrome;
+};
+
+static const struct overrun_row overrun_rows[] = {
+	{ "SACK", SRN_OPCODE_SACK, SRN_SYN_NAK_SEQ },
+	{ "NAK of a gap", IB_OPCODE_RC_ACKNOWLEDGE, SRN_SYN_NAK_SEQ },
+	{ "RNR NAK", IB_OPCODE_RC_ACKNOWLEDGE, SRN_SYN_RNR_NAK | 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(overrun, overrun_rows, desc);
+
+/* What the peer misses does not matter to a QP that is in error by then. */
+static void srn_sack_overrun_test(struct kunit *test)
+{
+	const struct overrun_row *row = test->param_value;
+	struct srn_qp *qp = new_full(test);
+	DECLARE_BITMAP(map, 32) = {};
+	struct sk_buff *skb;
+
+	if (row->opcode == SRN_OPCODE_SACK)
+		skb = new_sack(test, 1, map, 32);
+	else
+		skb = new_packet(test, row->opcode, 1);
+	put_unaligned_be32((u32)row->syndrome << 24,
+			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
+	srn_completer_rx(qp, skb);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_FALSE(test, srn_resend_any(&qp->resend));
+	KUNIT_EXPECT_FALSE(test, qp->retry.rnr_wait);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRY_EXCEEDED), 0);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RNR_EXCEEDED), 0);
+}
+
+/* Each new PSN goes in place of one that came, as one that goes again does. */
+static void srn_sack_new_ones_count_test(struct kunit *test)
+{
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_qp(test);
+	give_sends(test, qp, 3);
+	fake_route(test, &qp->path, leave);
+	qp->score = kunit_kzalloc(test, sizeof(*qp->score), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->score);
+	qp->score->owed = 5;
+	local_bh_disable();
+	srn_requester_run(qp, &budget);
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 3);
+	KUNIT_EXPECT_EQ(test, qp->score->owed, 2);
+	qp->score = NULL;
+}
+
+/* @psn comes, is kept, and the batch is over. */
+static void keep(struct kunit *test, struct srn_qp *qp, u32 psn)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY, psn);
+
+	KUNIT_EXPECT_EQ(test, srn_hold_add(qp->dev, &qp->resp.hold, skb, qp->resp.msg.psn),
+			SRN_HELD_NEW);
+	kfree_skb(skb);
+	srn_ack_gap(qp, psn, SRN_HELD_NEW);
+	srn_ack_send(qp);
+}
+
+static void purge(void *arg)
+{
+	struct srn_qp *qp = arg;
+
+	srn_hold_purge(qp->dev, &qp->resp.hold);
+}
+
+/* Misses a packet, and has told so. */
+static struct srn_qp *new_holder(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	srn_hold_widen(qp->dev, &qp->resp.hold, MTU);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, purge, qp));
+	fake_route(test, &qp->path, leave);
+	local_bh_disable();
+	keep(test, qp, 1);
+	return qp;
+}
+
+static u64 sent(const struct srn_qp *qp, enum srn_counter counter)
+{
+	return srn_stats_sum(qp->dev, counter);
+}
+
+/* Between two of them is time, and an alarm in the end of it. */
+static void srn_sack_in_time_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_holder(test);
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 1);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.tells_ns, qp->resp.ack.sacks_ns + 50 * NSEC_PER_USEC);
+	qp->resp.ack.tells_ns = ktime_get_ns() + NSEC_PER_SEC;
+	keep(test, qp, 2);
+	keep(test, qp, 3);
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 1);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_TELL));
+	qp->resp.ack.tells_ns = 0;
+	srn_ack_send(qp);
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 2);
+	srn_ack_send(qp);
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 2);
+	local_bh_enable();
+	migrate_enable();
+}
+
+/* Many SACKs are no proof that nobody listens, on a long path; much time between them is. */
+static void srn_sack_in_vain_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u32 psn;
+
+	migrate_disable();
+	qp = new_holder(test);
+	for (psn = 2; psn < 40; psn++) {
+		qp->resp.ack.tells_ns = 0;
+		if (psn == 20)
+			qp->resp.ack.sacks_ns -= 250 * NSEC_PER_MSEC;
+		keep(test, qp, psn);
+		KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_NAK), psn >= 20);
+	}
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 39);
+	local_bh_enable();
+	migrate_enable();
+}
+
+static struct kunit_case srn_sack_cases[] = {
+	KUNIT_CASE(srn_sack_charge_test),
+	KUNIT_CASE(srn_sack_full_test),
+	KUNIT_CASE(srn_sack_of_another_life_test),
+	KUNIT_CASE(srn_sack_lost_twice_test),
+	KUNIT_CASE(srn_sack_lost_twice_beside_read_test),
+	KUNIT_CASE_PARAM(srn_sack_overrun_test, overrun_gen_params),
+	KUNIT_CASE(srn_sack_new_ones_count_test),
+	KUNIT_CASE(srn_sack_in_time_test),
+	KUNIT_CASE(srn_sack_in_vain_test),
+	{}
+};
+
+static struct kunit_suite srn_sack_suite = {
+	.name = "srn_sack",
+	.test_cases = srn_sack_cases,
+};
+
+kunit_test_suite(srn_sack_suite);
