@@ -53,6 +53,18 @@ int Drain(Cq& cq, int num_entries, ibv_wc* wc) {
   return polled;
 }
 
+int Poll(Cq& cq, int num_entries, ibv_wc* wc) {
+  LockGuard guard(cq.lock);
+
+  int polled = Drain(cq, num_entries, wc);
+  if (polled == 0 && num_entries > 0 && IsDead(cq)) {
+    polled = Drain(cq, num_entries, wc);
+    // Who waits for a completion must not wait forever.
+    if (polled == 0) return -1;
+  }
+  return polled;
+}
+
 }  // namespace
 
 uint8_t ServiceLevel(const srn_cqe& cqe) {
@@ -91,32 +103,32 @@ ibv_cq* CreateCq(ibv_context* context, int cqe, ibv_comp_channel* channel, int c
 }
 
 int PollCq(ibv_cq* ibcq, int num_entries, ibv_wc* wc) {
-  Cq& cq = ToCq(ibcq);
-  LockGuard guard(cq.lock);
+  const int polled = Poll(ToCq(ibcq), num_entries, wc);
 
-  int polled = Drain(cq, num_entries, wc);
-  if (polled == 0 && num_entries > 0 && IsDead(cq)) {
-    polled = Drain(cq, num_entries, wc);
-    // Who waits for a completion must not wait forever.
-    if (polled == 0) return -1;
-  }
+  // Without the lock, as a post does it.
+  if (polled >= 0 && polled < num_entries) NothingToPoll(ibcq->context);
   return polled;
 }
 
 int ReqNotifyCq(ibv_cq* ibcq, int solicited_only) {
   Cq& cq = ToCq(ibcq);
-  LockGuard guard(cq.arm_lock);
-  std::atomic_ref<uint32_t> arm(cq.page->arm);
+  {
+    LockGuard guard(cq.arm_lock);
+    std::atomic_ref<uint32_t> arm(cq.page->arm);
 
-  if (solicited_only) {
-    // Keeps a request for any completion, which asks for more, if one is pending.
-    uint32_t disarmed = SRN_CQ_DISARMED;
-    arm.compare_exchange_strong(disarmed, SRN_CQ_ARM_SOLICITED);
-  } else {
-    arm.store(SRN_CQ_ARM_NEXT, std::memory_order_relaxed);
+    if (solicited_only) {
+      // Keeps a request for any completion, which asks for more, if one is pending.
+      uint32_t disarmed = SRN_CQ_DISARMED;
+      arm.compare_exchange_strong(disarmed, SRN_CQ_ARM_SOLICITED);
+    } else {
+      arm.store(SRN_CQ_ARM_NEXT, std::memory_order_relaxed);
+    }
+    // Before the poll that follows loads prod: either it finds the CQE, or the kernel finds us
+    // armed.
+    FullBarrier();
   }
-  // Before the poll that follows loads prod: either it finds the CQE, or the kernel finds us armed.
-  FullBarrier();
+  // Who arms is about to sleep.
+  NothingToPoll(ibcq->context);
   return 0;
 }
 

@@ -31,7 +31,10 @@ int StartPoll(ibv_cq_ex* ibcq, ibv_poll_cq_attr* attr) {
     err = Advance(cq);
     if (err) err = EIO;
   }
-  if (err) cq.lock.unlock();
+  if (err) {
+    cq.lock.unlock();
+    NothingToPoll(cq.vcq.cq.context);
+  }
   return err;
 }
 
@@ -47,13 +50,15 @@ int NextPoll(ibv_cq_ex* ibcq) {
 
 void EndPoll(ibv_cq_ex* ibcq) {
   Cq& cq = ToCq(ibcq);
+  const bool found_end = cq.current == nullptr;
 
-  if (cq.current != nullptr) {
+  if (!found_end) {
     cq.ring.Consume();
     cq.ring.Release();
     cq.current = nullptr;
   }
   cq.lock.unlock();
+  if (found_end) NothingToPoll(cq.vcq.cq.context);
 }
 
 ibv_wc_opcode ReadOpcode(ibv_cq_ex* cq) { return static_cast<ibv_wc_opcode>(Current(cq).opcode); }

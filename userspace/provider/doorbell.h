@@ -6,21 +6,57 @@
 #include <rdma/srn-abi.h>
 #include <sys/ioctl.h>
 
+#include <atomic>
+
 #include "ring.h"
 
 namespace srn {
+
+// Posts that the kernel leaves until there are more: for whom to ring when a thread of this context
+// has nothing else to do. All zeros is none. If it is late or wrong by a race, the kernel's alarm
+// sends, or a doorbell finds nothing to do.
+class Gathered {
+ public:
+  // False: the QPs that are kept are of another word of the bitmap.
+  bool Keep(uint64_t argument) {
+    uint64_t kept = argument_.load(std::memory_order_relaxed);
+    do {
+      if (kept == argument) return true;
+      if (kept != 0 && (kept ^ argument) >> 32 != 0) return false;
+    } while (!argument_.compare_exchange_weak(kept, kept | argument, std::memory_order_relaxed));
+    return true;
+  }
+
+  // The caller found nothing to poll. Most have nothing gathered either.
+  void Ring(int fd) {
+    if (argument_.load(std::memory_order_relaxed) == 0) return;
+    const uint64_t argument = argument_.exchange(0, std::memory_order_relaxed);
+    if (argument != 0) (void)ioctl(fd, SRN_IOC_DOORBELL, argument);
+  }
+
+ private:
+  std::atomic<uint64_t> argument_;
+};
 
 // Rings for the QPs of one context. Does not own the descriptor.
 class Doorbell {
  public:
   Doorbell() = default;
-  Doorbell(int fd, uint32_t index) : fd_(fd), argument_(SRN_DB_ARG(index)) {}
+  Doorbell(int fd, uint32_t index, Gathered& gathered)
+      : fd_(fd), argument_(SRN_DB_ARG(index)), gathered_(&gathered) {}
 
   // After sq_tail was stored. Most posts find the kernel at work, and enter it not.
   void AfterSend(srn_qp_page& page) const {
     // Either we see NEED_DB, or the kernel, which sets it and then looks again, sees our tail.
     FullBarrier();
-    if (LoadRelaxed(page.status) & SRN_QP_NEED_DB) Ring();
+    const uint32_t status = LoadRelaxed(page.status);
+    if (status & SRN_QP_NEED_DB) {
+      Ring();
+      // It may have been put off.
+      KeepOrRing(LoadRelaxed(page.status));
+    } else {
+      KeepOrRing(status);
+    }
   }
 
   // After rq_tail was stored. Only a QP in error cares at once: it flushes what is posted.
@@ -35,8 +71,13 @@ class Doorbell {
   // next post and the next poll.
   void Ring() const { (void)ioctl(fd_, SRN_IOC_DOORBELL, argument_); }
 
+  void KeepOrRing(uint32_t status) const {
+    if (status & SRN_QP_GATHERS && !gathered_->Keep(argument_)) Ring();
+  }
+
   int fd_ = -1;
   uint64_t argument_ = 0;
+  Gathered* gathered_ = nullptr;
 };
 
 }  // namespace srn

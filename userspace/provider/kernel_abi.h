@@ -64,7 +64,7 @@ struct Response {
 
 using GetContextRequest = Request<ib_uverbs_get_context, srn_alloc_ucontext_req>;
 using GetContextResponse = Response<ib_uverbs_get_context_resp, srn_alloc_ucontext_resp>;
-using QueryDeviceResponse = Response<ib_uverbs_ex_query_device_resp>;
+using QueryDeviceResponse = Response<ib_uverbs_ex_query_device_resp, srn_query_device_resp>;
 using QueryPortRequest = Request<ib_uverbs_query_port>;
 
 using AllocPdRequest = Request<ib_uverbs_alloc_pd>;
@@ -90,13 +90,15 @@ using CreateQpRequest = ExRequest<ib_uverbs_ex_create_qp, srn_create_qp_req>;
 using CreateQpResponse = Response<ib_uverbs_ex_create_qp_resp, srn_create_qp_resp>;
 using QueryQpRequest = Request<ib_uverbs_query_qp>;
 using ModifyQpRequest = Request<ib_uverbs_modify_qp>;
+using ModifyQpExRequest = ExRequest<ib_uverbs_ex_modify_qp>;
+using ModifyQpExResponse = Response<ib_uverbs_ex_modify_qp_resp>;
 
 using CreateAhResponse = Response<ib_uverbs_create_ah_resp, srn_create_ah_resp>;
 
 // Where libibverbs looks for the driver's part.
 static_assert(GetContextRequest::kSize == 16 + sizeof(srn_alloc_ucontext_req));
 static_assert(GetContextResponse::kSize == 8 + sizeof(srn_alloc_ucontext_resp));
-static_assert(QueryDeviceResponse::kSize == 304);
+static_assert(QueryDeviceResponse::kSize == 304 + sizeof(srn_query_device_resp));
 static_assert(QueryPortRequest::kSize == 24);
 static_assert(AllocPdRequest::kSize == 16);
 static_assert(AllocPdResponse::kSize == 4);
@@ -116,6 +118,8 @@ static_assert(CreateQpRequest::kSize == 88 + sizeof(srn_create_qp_req));
 static_assert(CreateQpResponse::kSize == 40 + sizeof(srn_create_qp_resp));
 static_assert(QueryQpRequest::kSize == 24);
 static_assert(ModifyQpRequest::kSize == 120);
+static_assert(ModifyQpExRequest::kSize == 144);
+static_assert(ModifyQpExResponse::kSize == 8);
 static_assert(CreateAhResponse::kSize == 4 + sizeof(srn_create_ah_resp));
 
 // The shared pages, as the kernel lays them out.

@@ -17,7 +17,8 @@ int MapQueues(Qp& qp, ibv_context* context, const srn_create_qp_resp& queues,
     return err;
   }
   qp.page = qp.mapping.at<srn_qp_page>(0);
-  qp.doorbell = Doorbell(ToContext(context).doorbell_fd, queues.db_index);
+  qp.doorbell =
+      Doorbell(ToContext(context).doorbell_fd, queues.db_index, ToContext(context).gathered);
   qp.sq.Init(&qp.page->sq_tail, &qp.page->sq_head, qp.mapping.at<unsigned char>(queues.sq_offset),
              queues.sq_entries, queues.sq_stride, cap.max_send_wr);
   qp.rq.Init(&qp.page->rq_tail, &qp.page->rq_head, qp.mapping.at<unsigned char>(queues.rq_offset),
@@ -35,6 +36,18 @@ bool IsSupported(const ibv_qp_init_attr_ex& attr) {
     return !(attr.send_ops_flags & ~SendOpsFlags(attr.qp_type));
   }
   return true;
+}
+
+// Only the extended command carries a rate limit, and only the other one is of all kernels.
+int Modify(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
+  if (attr_mask & IBV_QP_RATE_LIMIT) {
+    ModifyQpExRequest cmd;
+    ModifyQpExResponse resp;
+    return ibv_cmd_modify_qp_ex(qp, attr, attr_mask, cmd.data(), cmd.size(), resp.data(),
+                                resp.size());
+  }
+  ModifyQpRequest cmd;
+  return ibv_cmd_modify_qp(qp, attr, attr_mask, cmd.data(), cmd.size());
 }
 
 }  // namespace
@@ -87,10 +100,7 @@ ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 
 int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
   Qp& qp = ToQp(ibqp);
-  ModifyQpRequest cmd;
-  if (const int err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, cmd.data(), cmd.size())) {
-    return err;
-  }
+  if (const int err = Modify(ibqp, attr, attr_mask)) return err;
   if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
     // What was posted is forgotten: the queues are empty where the kernel says they begin.
     LockGuard sq_guard(qp.sq_lock);
@@ -102,6 +112,14 @@ int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
     ForgetCompletions(ibqp->recv_cq, ibqp->qp_num);
   }
   return 0;
+}
+
+// What may go at once is for srn to choose.
+int ModifyQpRateLimit(ibv_qp* qp, ibv_qp_rate_limit_attr* limit) {
+  if (limit->comp_mask || limit->max_burst_sz || limit->typical_pkt_sz) return EINVAL;
+  ibv_qp_attr attr = {};
+  attr.rate_limit = limit->rate_limit;
+  return Modify(qp, &attr, IBV_QP_RATE_LIMIT);
 }
 
 int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr) {

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 
 namespace srn {
@@ -23,6 +24,14 @@ int QueryDevice(ibv_context* context, const ibv_query_device_ex_input* input,
   snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
            static_cast<unsigned>(version >> 32), static_cast<unsigned>(version >> 16 & 0xffff),
            static_cast<unsigned>(version & 0xffff));
+  // Where the program's structure ends before it, it does not ask.
+  constexpr size_t kEnd = offsetof(ibv_device_attr_ex, packet_pacing_caps) +
+                          sizeof(ibv_device_attr_ex::packet_pacing_caps);
+  if (attr_size >= kEnd) {
+    const srn_query_device_resp driver = resp.driver();
+    attr->packet_pacing_caps = {driver.rate_limit_min, driver.rate_limit_max,
+                                driver.rate_limit_qpts};
+  }
   return 0;
 }
 
@@ -113,6 +122,7 @@ const verbs_context_ops kContextOps = {
     .free_context = FreeContext,
     .get_srq_num = GetSrqNum,
     .modify_qp = ModifyQp,
+    .modify_qp_rate_limit = ModifyQpRateLimit,
     .modify_srq = ModifySrq,
     .poll_cq = PollCq,
     .post_recv = PostRecv,

@@ -21,6 +21,7 @@ namespace srn {
 struct Context {
   verbs_context vctx;
   int doorbell_fd;  // -1 until the kernel has given one
+  Gathered gathered;
 };
 
 // A thread domain: what is created in it is used by one thread at a time.
@@ -103,6 +104,12 @@ inline Qp& ToQp(ibv_qp* qp) { return *reinterpret_cast<Qp*>(qp); }
 inline Qp& ToQp(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 static_assert(offsetof(Context, vctx) == 0);
 
+// A poll found nothing: what was posted and left may go.
+inline void NothingToPoll(ibv_context* ibcontext) {
+  Context& context = ToContext(ibcontext);
+  context.gathered.Ring(context.doorbell_fd);
+}
+
 // No completion comes any more. Those that came before are in the ring: look there once more.
 inline bool IsDead(const Cq& cq) { return LoadAcquire(cq.page->dead) != 0; }
 
@@ -177,6 +184,7 @@ int DestroySrq(ibv_srq* srq);
 ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr);
 ibv_qp* CreateQpEx(ibv_context* context, ibv_qp_init_attr_ex* attr);
 int ModifyQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask);
+int ModifyQpRateLimit(ibv_qp* qp, ibv_qp_rate_limit_attr* limit);
 int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr);
 int DestroyQp(ibv_qp* qp);
 

@@ -187,7 +187,7 @@ struct verbs_context_ops {
   verbs_unused_op modify_cq;
   verbs_unused_op modify_flow_action_esp;
   int (*modify_qp)(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask);
-  verbs_unused_op modify_qp_rate_limit;
+  int (*modify_qp_rate_limit)(ibv_qp* qp, ibv_qp_rate_limit_attr* attr);
   int (*modify_srq)(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask);
   verbs_unused_op modify_wq;
   verbs_unused_op open_qp;
@@ -271,6 +271,8 @@ int ibv_cmd_create_qp_ex2(ibv_context* context, verbs_qp* qp, ibv_qp_init_attr_e
 int ibv_cmd_query_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr,
                      void* cmd, size_t cmd_size);
 int ibv_cmd_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void* cmd, size_t cmd_size);
+int ibv_cmd_modify_qp_ex(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void* cmd, size_t cmd_size,
+                         void* resp, size_t resp_size);
 int ibv_cmd_destroy_qp(ibv_qp* qp);
 
 int ibv_cmd_create_ah(ibv_pd* pd, ibv_ah* ah, ibv_ah_attr* attr, void* resp, size_t resp_size);

@@ -65,6 +65,7 @@ constexpr bool Carries(Service service, Operation operation) {
     case Service::kXrc:
       return operation <= kSendOnlyInvalidate;
     case Service::kCnp:
+    case Service::kSack:
       return false;
   }
   return false;
@@ -102,13 +103,16 @@ constexpr std::array<OpcodeInfo, 256> MakeTable() {
   table[kOpcodeCnp] = {true, Service::kCnp,   Operation::kSendMiddle,
                        0,    Position::kOnly, PayloadRule::kSixteen,
                        false};
+  table[kOpcodeSack] = {true,     Service::kSack,  Operation::kSendMiddle,
+                        kHasAeth, Position::kOnly, PayloadRule::kAny,
+                        true};
   return table;
 }
 
 constexpr std::array<OpcodeInfo, 256> kTable = MakeTable();
 
 const char* ServiceName(Service service) {
-  static constexpr const char* kNames[] = {"RC", "UC", "RD", "UD", "CNP", "XRC"};
+  static constexpr const char* kNames[] = {"RC", "UC", "RD", "UD", "CNP", "XRC", "SACK"};
   return kNames[static_cast<size_t>(service)];
 }
 
@@ -119,6 +123,7 @@ const OpcodeInfo& GetOpcode(uint8_t opcode) { return kTable[opcode]; }
 std::string OpcodeName(uint8_t opcode) {
   const OpcodeInfo& info = kTable[opcode];
   if (opcode == kOpcodeCnp) return "CNP";
+  if (opcode == kOpcodeSack) return "SACK";
   if (info.valid) {
     for (const Row& row : kRows)
       if (row.operation == info.operation)

@@ -9,7 +9,7 @@
 namespace roce {
 
 // The upper three bits of an opcode.
-enum class Service : uint8_t { kRc = 0, kUc = 1, kRd = 2, kUd = 3, kCnp = 4, kXrc = 5 };
+enum class Service : uint8_t { kRc = 0, kUc = 1, kRd = 2, kUd = 3, kCnp = 4, kXrc = 5, kSack = 6 };
 
 // The lower five bits of an opcode.
 enum class Operation : uint8_t {
@@ -45,6 +45,8 @@ constexpr uint8_t MakeOpcode(Service service, Operation operation) {
 }
 
 inline constexpr uint8_t kOpcodeCnp = 0x81;
+// Of the manufacturers' space, and of srn: sack.h.
+inline constexpr uint8_t kOpcodeSack = 0xc7;
 
 // Headers that may stand between BTH and payload, as bits, in wire order.
 enum Header : uint16_t {

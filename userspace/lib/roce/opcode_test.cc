@@ -16,7 +16,8 @@ TEST(Opcode, CountPerService) {
   EXPECT_EQ(count[3], 2);   // UD: 0x64, 0x65
   EXPECT_EQ(count[4], 1);   // CNP
   EXPECT_EQ(count[5], 23);  // XRC: 0xa0 to 0xb7 without 0xb5
-  EXPECT_EQ(count[6] + count[7], 0);
+  EXPECT_EQ(count[6], 1);   // SACK: of those that are the manufacturer's
+  EXPECT_EQ(count[7], 0);
 }
 
 TEST(Opcode, ReservedOnesAreInvalid) {
@@ -53,6 +54,7 @@ TEST(Opcode, Names) {
   EXPECT_EQ(OpcodeName(0x04), "RC SEND_ONLY");
   EXPECT_EQ(OpcodeName(0x2b), "UC WRITE_ONLY_IMM");
   EXPECT_EQ(OpcodeName(0x81), "CNP");
+  EXPECT_EQ(OpcodeName(kOpcodeSack), "SACK");
   EXPECT_EQ(OpcodeName(0x1f), "opcode 0x1f");
 }
 

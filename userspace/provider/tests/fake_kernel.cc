@@ -146,10 +146,13 @@ int ibv_cmd_get_context(verbs_context*, void*, size_t cmd_size, void* resp, size
 }
 
 int ibv_cmd_query_device_any(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
-                             size_t, void* resp, size_t*) {
+                             size_t, void* resp, size_t* resp_size) {
   ib_uverbs_ex_query_device_resp core = {};
   core.base.fw_ver = (uint64_t{3} << 32) | (2 << 16) | 1;
   std::memcpy(resp, &core, sizeof(core));
+  const srn_query_device_resp driver = {0, 100, 5000, 1U << IBV_QPT_RC};
+  EXPECT_EQ(*resp_size, sizeof(core) + sizeof(driver));
+  std::memcpy(static_cast<unsigned char*>(resp) + sizeof(core), &driver, sizeof(driver));
   return 0;
 }
 
@@ -288,6 +291,18 @@ int ibv_cmd_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void*, size_
       page->rq_head = page->rq_tail;
     }
   }
+  return 0;
+}
+
+int ibv_cmd_modify_qp_ex(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void*, size_t cmd_size,
+                         void*, size_t resp_size) {
+  EXPECT_EQ(cmd_size, 144u);
+  EXPECT_EQ(resp_size, 8u);
+  FakeKernel& kernel = FakeKernel::Get();
+  if (const int err = kernel.TakeFailure()) return err;
+  EXPECT_TRUE(attr_mask & IBV_QP_RATE_LIMIT);
+  kernel.rate_limit = attr->rate_limit;
+  if (attr_mask & IBV_QP_STATE) kernel.Of(qp).page->state = attr->qp_state;
   return 0;
 }
 

@@ -83,6 +83,7 @@ class FakeKernel {
   std::vector<uint64_t> doorbells;    // arguments, in order
   std::function<void()> on_doorbell;  // instead of remembering them; called by any thread
   uint64_t cq_wc_flags = 0;           // of the last create_cq
+  uint32_t rate_limit = 0;            // of the last modify_qp that had one
   uint32_t cq_flags = 0;
   uint8_t ah_sl = 0;  // of the last create_ah
   uint32_t next_handle = 1;

@@ -129,6 +129,46 @@ TEST_F(ObjectTest, FirmwareVersionIsReadable) {
   EXPECT_STREQ(attr.orig_attr.fw_ver, "3.2.1");
 }
 
+TEST_F(ObjectTest, RatesThatTheKernelHasAreTold) {
+  ibv_device_attr_ex attr = {};
+  ASSERT_EQ(ibv_query_device_ex(context_, nullptr, &attr), 0);
+  EXPECT_EQ(attr.packet_pacing_caps.qp_rate_limit_min, 100u);
+  EXPECT_EQ(attr.packet_pacing_caps.qp_rate_limit_max, 5000u);
+  EXPECT_EQ(attr.packet_pacing_caps.supported_qpts, 1u << IBV_QPT_RC);
+}
+
+// Only one of the two commands has a place for it.
+TEST_F(ObjectTest, RateLimitReachesTheKernel) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_qp_rate_limit_attr limit = {};
+  limit.rate_limit = 1000;
+  ASSERT_EQ(ibv_modify_qp_rate_limit(qp, &limit), 0);
+  EXPECT_EQ(kernel_.rate_limit, 1000u);
+  ibv_qp_attr attr = {};
+  attr.qp_state = IBV_QPS_RTS;
+  attr.rate_limit = 2000;
+  ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_RATE_LIMIT), 0);
+  EXPECT_EQ(kernel_.rate_limit, 2000u);
+  EXPECT_EQ(kernel_.Of(qp).page->state, uint32_t{IBV_QPS_RTS});
+  kernel_.FailNext(EINVAL);
+  EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &limit), EINVAL);
+}
+
+TEST_F(ObjectTest, BurstsAreNotForTheProgram) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_qp_rate_limit_attr limit = {};
+  limit.rate_limit = 1000;
+  limit.max_burst_sz = 1;
+  EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &limit), EINVAL);
+  limit.max_burst_sz = 0;
+  limit.typical_pkt_sz = 1;
+  EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &limit), EINVAL);
+  limit.typical_pkt_sz = 0;
+  limit.comp_mask = 1;
+  EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &limit), EINVAL);
+  EXPECT_EQ(kernel_.rate_limit, 0u);
+}
+
 TEST_F(ObjectTest, RawClockIsTheClockOfTimestamps) {
   timespec before, after;
   clock_gettime(CLOCK_MONOTONIC, &before);

@@ -340,6 +340,61 @@ TEST_F(PostTest, DoorbellRingsOncePerCallIfTheKernelIsIdle) {
   EXPECT_EQ(kernel_.doorbells, std::vector<uint64_t>{(uint64_t{1} << 32) | (1u << 5)});
 }
 
+// Posts that the kernel gathers are rung for by who finds nothing to poll, for all QPs in one call.
+TEST_F(PostTest, WhatIsGatheredIsRungForWhenNothingIsThereToPoll) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_wc wc;
+  kernel_.Of(qp).page->status = SRN_QP_GATHERS;
+  Post(qp, SendWr(IBV_WR_SEND));
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_TRUE(kernel_.doorbells.empty());
+  kernel_.Of(cq_).Post({});
+  EXPECT_EQ(ibv_poll_cq(cq_, 1, &wc), 1);
+  EXPECT_EQ(ibv_poll_cq(cq_, 0, &wc), 0);
+  EXPECT_TRUE(kernel_.doorbells.empty());
+  EXPECT_EQ(ibv_poll_cq(cq_, 1, &wc), 0);
+  EXPECT_EQ(kernel_.doorbells, std::vector<uint64_t>{(uint64_t{1} << 32) | (1u << 5)});
+  EXPECT_EQ(ibv_poll_cq(cq_, 1, &wc), 0);
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
+// The doorbell that was put off is one of them.
+TEST_F(PostTest, DoorbellThatIsPutOffIsRungForWhenNothingIsThereToPoll) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  ibv_wc wc;
+  kernel_.Of(qp).page->status = SRN_QP_NEED_DB;
+  int rung = 0;
+  kernel_.on_doorbell = [&] {
+    ++rung;
+    kernel_.Of(qp).page->status = SRN_QP_GATHERS;
+  };
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(rung, 1);
+  EXPECT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+  EXPECT_EQ(rung, 2);
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(rung, 2);
+  kernel_.Of(cq_).Post({});
+  ibv_wc two[2];
+  EXPECT_EQ(ibv_poll_cq(cq_, 2, two), 1);
+  EXPECT_EQ(rung, 3);
+  EXPECT_EQ(ibv_poll_cq(cq_, 1, &wc), 0);
+  EXPECT_EQ(rung, 3);
+}
+
+TEST(GatheredTest, KeepsOneWordOfTheBitmap) {
+  FakeKernel kernel;
+  Gathered gathered{};
+  EXPECT_TRUE(gathered.Keep(SRN_DB_ARG(33)));
+  EXPECT_TRUE(gathered.Keep(SRN_DB_ARG(35)));
+  EXPECT_TRUE(gathered.Keep(SRN_DB_ARG(33)));
+  EXPECT_FALSE(gathered.Keep(SRN_DB_ARG(1)));
+  EXPECT_FALSE(gathered.Keep(SRN_DB_ARG(65)));
+  gathered.Ring(kernel.doorbell_fd());
+  EXPECT_EQ(kernel.doorbells, std::vector<uint64_t>{(uint64_t{1} << 32) | 0b1010});
+  EXPECT_TRUE(gathered.Keep(SRN_DB_ARG(1)));
+}
+
 TEST_F(PostTest, NothingPostedRingsNothing) {
   ibv_qp* qp = MakeQp(IBV_QPT_RC);
   kernel_.Of(qp).page->status = SRN_QP_NEED_DB;

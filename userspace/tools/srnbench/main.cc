@@ -30,9 +30,9 @@ using srnbench::Workload;
 constexpr double kOtherKernel = 5;
 
 // Those whose name begins with `prefix`.
-std::vector<Workload> Choose(const std::string& prefix) {
+std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string& prefix) {
   std::vector<Workload> chosen;
-  for (const Workload& load : srnbench::Workloads())
+  for (const Workload& load : all)
     if (load.name.rfind(prefix, 0) == 0) chosen.push_back(load);
   if (chosen.empty()) throw std::runtime_error("no workload begins with '" + prefix + "'");
   return chosen;
@@ -99,17 +99,20 @@ int main(int argc, char** argv) {
   int rounds = 5;
   double seconds = 1;
   std::string only;
+  bool curves = false;
+  bool list = false;
   std::string json;
   std::string baseline;
   double tolerance = 0.02;
-  app.add_option("--pair", specs,
-                 "NAME=DEVICE,DEVICE: two ends that reach each other; the first "
-                 "pair is compared with the others")
-      ->required();
+  CLI::Option* pair = app.add_option("--pair", specs,
+                                     "NAME=DEVICE,DEVICE: two ends that reach each other; the "
+                                     "first pair is compared with the others");
+  app.add_flag("--list", list, "the names of the workloads, and nothing is measured");
   app.add_option("--rounds", rounds, "samples of each workload and pair")
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
   app.add_option("--only", only, "the workloads whose name begins so: write, 'send 2 B'");
+  app.add_flag("--curves", curves, "bandwidth over the size of a message, not the usual workloads");
   app.add_option("--json", json, "also write medians, samples and ratios to this file");
   app.add_option(
       "--baseline", baseline,
@@ -118,7 +121,13 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   try {
-    const std::vector<Workload> loads = Choose(only);
+    if (!*pair && !list) throw CLI::RequiredError("--pair");
+    const std::vector<Workload> loads =
+        Choose(curves ? srnbench::Curves() : srnbench::Workloads(), only);
+    if (list) {
+      for (const Workload& load : loads) fmt::print("{}\n", load.name);
+      return 0;
+    }
     const nlohmann::json before = baseline.empty() ? nlohmann::json() : Read(baseline);
     std::vector<std::unique_ptr<Pair>> pairs;
     std::vector<std::string> names;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "workload.h"
 
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "latency.h"
+#include "size.h"
 #include "stream.h"
 
 namespace srnbench {
@@ -12,7 +18,7 @@ constexpr size_t kLarge = 1 << 20;
 constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
 
-Workload Bandwidth(const char* name, const Requests& requests) {
+Workload Bandwidth(const std::string& name, const Requests& requests) {
   return {name, "MB/s", true, [requests](Pair& pair, Duration time) {
             return Stream(pair, requests, time) * requests.bytes / 1e6;
           }};
@@ -42,6 +48,24 @@ const std::vector<Workload>& Workloads() {
       Latency("events, send 2 B, one way", Wake::kEvent),
   };
   return kWorkloads;
+}
+
+const std::vector<Workload>& Curves() {
+  static const std::vector<Workload> kCurves = [] {
+    constexpr std::pair<const char*, Verb> kVerbs[] = {
+        {"write", Verb::kWrite}, {"send", Verb::kSend}, {"read", Verb::kRead}};
+    std::vector<Workload> curves;
+
+    for (const auto& [name, verb] : kVerbs)
+      for (const size_t bytes : CurveSizes(kLarge)) {
+        // As many bytes posted as the large rows have, at most.
+        const int depth = std::min<int>(kDepth, 16 * kLarge / bytes);
+        curves.push_back(Bandwidth(fmt::format("{} {}", name, SizeName(bytes)),
+                                   {.verb = verb, .bytes = bytes, .depth = depth}));
+      }
+    return curves;
+  }();
+  return kCurves;
 }
 
 }  // namespace srnbench

@@ -28,4 +28,7 @@ struct Workload {
 // of another one, so that each can be chosen.
 const std::vector<Workload>& Workloads();
 
+// Bandwidth over the size of a message, from 2 bytes to 1 MiB: WRITEs, SENDs and READs.
+const std::vector<Workload>& Curves();
+
 }  // namespace srnbench

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sack.h"
+
+#include <gtest/gtest.h>
+
+namespace roce {
+namespace {
+
+TEST(Sack, BytesAreThoseOfThePage) {
+  const Packet packet = EncodeSack(7, {SackKind::kHeld, 0x0e00, 0x01020304, {1, 3, 32, 33}});
+  EXPECT_EQ(packet.bth.opcode, 0xc7);
+  EXPECT_EQ(packet.bth.psn, 7u);
+  EXPECT_EQ(packet.payload, (Bytes{0x53, 0x52, 0x01, 0x03,  //
+                                   0x00, 0x00, 0x0e, 0x00,  //
+                                   0x01, 0x02, 0x03, 0x04,  //
+                                   0x80, 0x00, 0x00, 0x05,  //
+                                   0x00, 0x00, 0x00, 0x01}));
+}
+
+TEST(Sack, WhatIsWrittenIsRead) {
+  const Sack sack{SackKind::kHeld, 512, 9, {2, 31, 32, 33, 1000}};
+  const std::optional<Sack> read = DecodeSack(EncodeSack(0, sack));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, sack.kind);
+  EXPECT_EQ(read->ahead, sack.ahead);
+  EXPECT_EQ(read->twice, sack.twice);
+  EXPECT_EQ(read->held, sack.held);
+  EXPECT_FALSE(read->tells);
+}
+
+TEST(Sack, TellsIsTheHighestBitOfTheSecondWord) {
+  const Packet packet = EncodeSack(0, {SackKind::kHello, 512, 0, {}, true});
+  EXPECT_EQ(packet.payload[4], 0x80);
+  const std::optional<Sack> read = DecodeSack(packet);
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->tells);
+  EXPECT_EQ(read->ahead, 512u);
+}
+
+TEST(Sack, OthersAreNone) {
+  Packet packet = EncodeSack(0, {});
+  packet.payload[2] = 2;
+  EXPECT_FALSE(DecodeSack(packet));
+  packet = EncodeSack(0, {});
+  packet.payload.resize(8);
+  EXPECT_FALSE(DecodeSack(packet));
+}
+
+}  // namespace
+}  // namespace roce

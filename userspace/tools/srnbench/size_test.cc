@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Sizes of a curve and their names.
+#include "size.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace srnbench {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Size, IsCalledByTheLargestUnitThatFits) {
+  EXPECT_EQ(SizeName(0), "0 B");
+  EXPECT_EQ(SizeName(2), "2 B");
+  EXPECT_EQ(SizeName(1023), "1023 B");
+  EXPECT_EQ(SizeName(1024), "1 KiB");
+  EXPECT_EQ(SizeName(64 << 10), "64 KiB");
+  EXPECT_EQ(SizeName(2 << 20), "2 MiB");
+}
+
+TEST(Size, IsInBytesWhereNoUnitFits) {
+  EXPECT_EQ(SizeName(1025), "1025 B");
+  EXPECT_EQ(SizeName((1 << 20) + 1024), "1025 KiB");
+}
+
+TEST(Size, ACurveEndsWithTheLargestOnce) {
+  EXPECT_THAT(CurveSizes(2), ElementsAre(2u));
+  EXPECT_THAT(CurveSizes(16), ElementsAre(2u, 16u));
+  EXPECT_THAT(CurveSizes(100), ElementsAre(2u, 16u, 100u));
+  EXPECT_THAT(CurveSizes(1 << 20),
+              ElementsAre(2u, 16u, 128u, 1024u, 8192u, 65536u, 524288u, 1048576u));
+}
+
+}  // namespace
+}  // namespace srnbench
