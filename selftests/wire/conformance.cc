@@ -28,17 +28,27 @@ void Conformance::CheckIp(const net::ParsedDatagram& parsed) {
 
 void Conformance::CheckBth(const roce::Packet& packet) {
   const roce::Bth& bth = packet.bth;
-  Require(bth.mig_req || lax_, "MigReq is 1");
+  const bool cnp = bth.opcode == roce::kOpcodeCnp;
+  Require(bth.mig_req != cnp || lax_, "MigReq is 1, but of a CNP");
   Require(bth.tver == 0, "TVer is 0");
   Require(bth.pkey == roce::kDefaultPkey, "P_Key is 0xffff");
   Require(bth.reserved6 == 0 && bth.reserved7 == 0, "reserved bits are 0");
-  Require(!bth.fecn && !bth.becn, "FECN and BECN are 0");
+  Require(!bth.fecn && bth.becn == cnp, "FECN is 0, and BECN is that of a CNP");
   Require(roce::PayloadFits(packet.info(), packet.payload.size(), mtu_),
           "payload length fits opcode and path MTU");
 }
 
+// RC slows down for marks on what it sends, so its data may be marked (ECT(0)) where the peer tells
+// of them, and nothing else.
+void Conformance::CheckEcn(uint8_t tos, const roce::OpcodeInfo& info) {
+  const bool data = info.service == roce::Service::kRc && info.payload != roce::PayloadRule::kNone;
+  Require((tos & 3) == 0 || (data && (tos & 3) == 2) || lax_,
+          "ECN is ECT(0) at most, of RC's data");
+}
+
 void Conformance::CheckPsn(const roce::Packet& packet) {
-  if (packet.info().is_response || !next_psn_) return;
+  if (packet.info().is_response || packet.info().service == roce::Service::kCnp || !next_psn_)
+    return;
   const uint32_t psn = packet.bth.psn;
   Require(roce::PsnDiff(psn, *next_psn_) <= 0, "no PSN is skipped");
   uint32_t span = 1;
@@ -57,6 +67,7 @@ std::vector<std::string> Conformance::Check(const net::ParsedDatagram& parsed,
   if (decoded.fault == roce::Fault::kNone) {
     Require(decoded.pad_is_zero, "pad bytes are 0");
     CheckBth(decoded.packet);
+    CheckEcn(parsed.datagram.tos, decoded.packet.info());
     CheckPsn(decoded.packet);
   }
   return std::exchange(broken_, {});

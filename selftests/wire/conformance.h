@@ -26,6 +26,7 @@ class Conformance {
  private:
   void CheckIp(const net::ParsedDatagram& parsed);
   void CheckBth(const roce::Packet& packet);
+  void CheckEcn(uint8_t tos, const roce::OpcodeInfo& info);
   void CheckPsn(const roce::Packet& packet);
   void Require(bool holds, const std::string& rule) {
     if (!holds) broken_.push_back(rule);

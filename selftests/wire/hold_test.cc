@@ -275,7 +275,7 @@ TEST_P(RcHold, ConnectionOfTheOtherModeHoldsNothing) {
   Send(WriteTo(0, 0));
   ExpectAckedUpTo(PeerPsn(0), 1);
   EXPECT_EQ(counters.Growth("rcvd_held"), 0u);
-  EXPECT_FALSE(SetRecovery("sack"));
+  EXPECT_FALSE(SetRecovery("nothing"));
 }
 
 }  // namespace

@@ -291,14 +291,14 @@ TEST_P(Malformed, PayloadWhereTheOpcodeHasNone) {
 
 TEST_P(Malformed, CongestionNotificationIsTakenInSilence) {
   Start();
-  ExpectDropped("CNP", peer().Seal(CongestionNotification()), "rp_cnp_ignored");
+  ExpectDropped("CNP", peer().Seal(CongestionNotification()), "rp_cnp_handled");
 }
 
 TEST_P(Malformed, CongestionNotificationOfAStrangerIsNone) {
   Start();
   const Counters counters;
   ExpectDropped("a stranger's CNP", FromStranger(CongestionNotification()), "rcvd_bad_address");
-  EXPECT_EQ(counters.Growth("rp_cnp_ignored"), 0u);
+  EXPECT_EQ(counters.Growth("rp_cnp_handled"), 0u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <net/command.h>
 #include <net/link.h>
@@ -286,21 +287,22 @@ class Bands {
   }
   ~Bands() { (void)net::Run({"tc", "qdisc", "del", "dev", dev_, "root"}); }
 
-  // Packets that have passed band @p band, from 0 on.
-  uint64_t Sent(int band) const {
-    char minor[8];
-    std::snprintf(minor, sizeof(minor), "1:%x ", band + 1);
+  static constexpr int kBands = 9;
+
+  // Packets that have passed each band.
+  std::vector<uint64_t> SentByAll() const {
     FILE* tc = popen(("tc -s class show dev " + dev_).c_str(), "r");
     char line[256];
     unsigned long long packets = 0;
-    bool here = false;
+    unsigned int minor = 0;
+    std::vector<uint64_t> sent(kBands);
     while (tc != nullptr && std::fgets(line, sizeof(line), tc) != nullptr) {
-      const std::string text = line;
-      if (text.starts_with("class ")) here = text.find(minor) != std::string::npos;
-      if (here) (void)std::sscanf(line, " Sent %*u bytes %llu pkt", &packets);
+      (void)std::sscanf(line, "class prio 1:%x", &minor);
+      if (std::sscanf(line, " Sent %*u bytes %llu pkt", &packets) == 1)
+        sent.at(minor - 1) = packets;
     }
     if (tc != nullptr) pclose(tc);
-    return packets;
+    return sent;
   }
 
  private:
@@ -309,13 +311,19 @@ class Bands {
 
 class ServiceLevel : public WireTest {
  protected:
-  // A packet leaves, and that in this band. The kernel's own for neighbours and groups may, too.
+  // One packet leaves, and that in this band. In the bands of their priorities (best effort,
+  // control) the kernel's own may too, for neighbours and groups.
   template <typename Send>
   void ExpectBand(const Bands& bands, int band, Send send) {
-    const uint64_t before = bands.Sent(band);
+    const std::vector<uint64_t> before = bands.SentByAll();
     send();
     (void)peer().Expect();
-    EXPECT_GE(bands.Sent(band), before + 1);
+    const std::vector<uint64_t> after = bands.SentByAll();
+    for (int i = 0; i < Bands::kBands; ++i) {
+      const uint64_t sent = after[i] - before[i];
+      if (i != 0 && i != 7) EXPECT_EQ(sent, i == band ? 1u : 0u) << "band " << i;
+    }
+    EXPECT_GE(after[band], before[band] + 1);
   }
   // Another service level for a connection that rests.
   void SetLevel(uint8_t sl) {

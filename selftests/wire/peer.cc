@@ -18,6 +18,12 @@ uint32_t last_qpn = kNoQpn;
 // Of this peer or of another one, perhaps of an earlier test; QP1 is on every port.
 bool IsAPeers(uint32_t qpn) { return qpn == 1 || (qpn > kNoQpn && qpn <= last_qpn); }
 
+// Whether it comes from where the others go to, and goes to where those come from.
+bool IsAnswerTo(const net::Datagram& ours, const net::Datagram& theirs) {
+  return theirs.src == ours.dst && theirs.dst == ours.src && theirs.mac_src == ours.mac_dst &&
+         theirs.mac_dst == ours.mac_src;
+}
+
 std::string PcapPath(const std::string& dir) {
   const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
   std::string name = std::string(info->test_suite_name()) + "." + info->name();
@@ -109,6 +115,8 @@ bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {
   const roce::Decoded decoded = roce::Decode(parsed->datagram);
   if (!IsForMe(decoded)) return false;
   if (rules_) {
+    EXPECT_TRUE(IsAnswerTo(Envelope(), parsed->datagram))
+        << "between other addresses: " << decoded.packet.ToString();
     for (const std::string& rule : rules_->Check(*parsed, decoded))
       ADD_FAILURE() << "broken rule: " << rule << "\n  in " << decoded.packet.ToString();
   }

@@ -8,6 +8,8 @@
 #include <gtest/gtest-spi.h>
 
 #include <net/fd.h>
+#include <net/packet_socket.h>
+#include <result/must.h>
 #include <roce/udp_port.h>
 
 #include "fixture.h"
@@ -65,6 +67,40 @@ TEST_P(Ears, HearAFragment) {
   }
   ASSERT_EQ(failures.size(), 2) << "a datagram in two fragments";
   EXPECT_NE(strstr(failures.GetTestPartResult(0).message(), "no UDP datagram"), nullptr);
+}
+
+// Nobody listens there.
+TEST_P(Ears, HearAnIcmpError) {
+  Start();
+  net::Datagram d = peer().Envelope();
+  d.dport = 9;
+  d.udp_checksum = net::UdpChecksum::kRight;
+  d.payload = Bytes(8, 0);
+  peer().SendDatagram(d);
+  EXPECT_NONFATAL_FAILURE(peer().ExpectNothing(), "no UDP datagram");
+}
+
+// The device's own packet, once more, with another address in it.
+TEST_P(Ears, HearWhatIsBetweenOtherAddresses) {
+  Start();
+  ep().PostSend(1, 0, 8);
+  const Packet packet = peer().Expect();
+  const net::Datagram good = peer().last().datagram;
+  net::PacketSocket device = result::Must(net::PacketSocket::Open(Wire::Get().config().netdev));
+  const auto hear = [&](const std::function<void(net::Datagram&)>& change) {
+    net::Datagram d = good;
+    change(d);
+    roce::Encode(packet, d);
+    result::Must(device.Send(net::BuildFrame(d)));
+    EXPECT_TRUE(peer().Receive(Wire::Get().Patience(kSoon)));
+  };
+  hear([](net::Datagram&) {});
+  EXPECT_NONFATAL_FAILURE(hear([](net::Datagram& d) { d.src = d.dst; }), "other addresses");
+  EXPECT_NONFATAL_FAILURE(hear([](net::Datagram& d) { d.dst = d.src; }), "other addresses");
+  EXPECT_NONFATAL_FAILURE(hear([](net::Datagram& d) { d.mac_src = d.mac_dst; }), "other addresses");
+  EXPECT_NONFATAL_FAILURE(hear([](net::Datagram& d) { d.mac_dst = d.mac_src; }), "other addresses");
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_SEND);
 }
 
 TEST_P(Ears, HearWhatIsForNobody) {

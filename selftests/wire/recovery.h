@@ -8,8 +8,8 @@
 
 namespace wire {
 
-// "hold" or "gbn", for connections that begin from now on. False if the module has no such mode;
-// true of a foreign device.
+// "hold", "sack" or "gbn", for connections that begin from now on. False if the module has no such
+// mode; true of a foreign device.
 bool SetRecovery(const std::string& mode);
 
 // Tests of "hold", whatever the others run with.

@@ -89,7 +89,7 @@ TEST_P(RcSend, ResponderAcceptsMigReqZeroAndEcnBits) {
   p.bth.reserved6 = 0x3f;
   p.bth.reserved7 = 0x7f;
   net::Datagram d = peer().Seal(p);
-  d.tos = 3;  // CE: outside the ICRC
+  d.tos = 0x29;  // ECT(1): outside the ICRC, and no mark
   peer().SendDatagram(d);
   ExpectAckedUpTo(PeerPsn(), 1);
   ExpectReceived(1, 8);

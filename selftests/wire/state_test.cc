@@ -54,7 +54,7 @@ TEST_P(RcState, CongestionNotificationCountsAsOneInReadyToReceive) {
   p.bth.ack_req = false;
   peer().Send(p);
   peer().ExpectNothing();
-  EXPECT_TRUE(counters.Counted("rp_cnp_ignored"));
+  EXPECT_TRUE(counters.Counted("rp_cnp_handled"));
   EXPECT_EQ(counters.Growth("rcvd_bad_qp_state"), 0u);
 }
 

@@ -9,15 +9,17 @@ namespace wire {
 namespace {
 
 const std::string kTracing = "/sys/kernel/tracing/";
+constexpr const char* kEvents[] = {"srn_drop",    "srn_verdict", "srn_nak",
+                                   "srn_silence", "srn_window",  "srn_rnr_wait"};
 
 class Trace : public WireTest {
  protected:
   void SetUp() override {
-    for (const char* event : {"srn_drop", "srn_verdict"}) Switch(event, "1");
+    for (const char* event : kEvents) Switch(event, "1");
     std::ofstream(kTracing + "trace") << "";
   }
   void TearDown() override {
-    for (const char* event : {"srn_drop", "srn_verdict"}) Switch(event, "0");
+    for (const char* event : kEvents) Switch(event, "0");
   }
   // The event comes, with this text in it.
   void ExpectEvent(const std::string& event, const std::string& text) {
@@ -63,6 +65,38 @@ TEST_P(Trace, OfARequestThatIsRefused) {
   peer().Send(ReadRequest(PeerPsn(), {ep().Va(), ep().rkey() ^ 0x5a5a00, 8}));
   EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(), roce::kNakRemoteAccess));
   ExpectEvent("srn_verdict", "RC_RDMA_READ_REQUEST");
+  ExpectEvent("srn_nak", "sent access psn");
+}
+
+TEST_P(Trace, OfAPeerThatMissesAPacket) {
+  Start();
+  ep().PostSend(1, 0, 8);
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  peer().Send(Nak(DevPsn(), 0, roce::kNakSequence));
+  ExpectEvent("srn_nak", "received sequence psn");
+  ExpectEvent("srn_window", "(gap)");
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_SEND);
+}
+
+TEST_P(Trace, OfAPeerThatIsNotReady) {
+  Start();
+  ep().PostSend(1, 0, 8);
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  peer().Send(Nak(DevPsn(), 0, roce::RnrNak(14)));  // 1.28 ms
+  ExpectEvent("srn_nak", "received rnr psn");
+  ExpectEvent("srn_rnr_wait", " 1280000 ns ");
+  EXPECT_EQ(peer().Expect().bth.psn, DevPsn());
+  peer().Send(Ack(DevPsn(), 1));
+  ExpectSent(1, IBV_WC_SEND);
+}
+
+TEST_P(Trace, OfAPeerThatIsSilent) {
+  Start({.timeout = 12, .retry_cnt = 0});
+  ep().PostSend(1, 0, 8);
+  ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+  ExpectEvent("srn_silence", " timeout una ");
+  ExpectEvent("srn_window", "(silence)");
 }
 
 }  // namespace

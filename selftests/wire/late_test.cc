@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Peers that are late, and peers that are dead, in each mode of recovery: what costs a retry, and
+// when patience ends. IBTA vol. 1, 9.7.6.1.3 and 9.7.6.1.4. Timers know no IP version.
+#include <cstdlib>
+
+#include <roce/sack.h>
+
+#include "counters.h"
+#include "recovery.h"
+
+namespace wire {
+namespace {
+
+// What a machine that does other things may be late.
+constexpr std::chrono::milliseconds kSlack{100};
+// So often it may be too late for what a test wants to see.
+constexpr int kBusyMost = 20;
+
+bool IsLongRun() {
+  const char* wanted = std::getenv("SRN_LONG");
+  return wanted && *wanted;
+}
+
+// Retry counts.
+std::vector<int> Counts() {
+  if (IsLongRun()) return {0, 3, 7};
+  return {3};
+}
+
+class Late : public WireTest {
+ protected:
+  void TearDown() override { EXPECT_TRUE(SetRecovery(Wire::Get().config().recovery)); }
+
+  // Runs `test` with connections of each mode that the module has.
+  void InEachMode(const std::function<void()>& test) {
+    for (const std::string mode : {"gbn", "hold", "sack"}) {
+      SCOPED_TRACE(mode);
+      const bool has = SetRecovery(mode);
+      ASSERT_TRUE(has || mode == "sack");  // which is not in every kernel
+      if (has) test();
+    }
+  }
+  std::chrono::nanoseconds Timeout() {
+    return std::chrono::nanoseconds(int64_t{4096} << ep().options().timeout);
+  }
+  // A greeting of the mode "sack" that nobody answers may come at any time.
+  static bool IsGreeting(const Packet& packet) { return packet.bth.opcode == roce::kOpcodeSack; }
+  void ExpectTheSend() {
+    Packet packet;
+    do packet = peer().Expect();
+    while (IsGreeting(packet));
+    EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn()));
+  }
+  void ExpectNothingMore() {
+    for (const Packet& packet : peer().Drain())
+      EXPECT_TRUE(IsGreeting(packet)) << packet.ToString();
+  }
+  // Until `due` nothing comes but, where the mode asks before the timeout, the same packet.
+  void ExpectNothingNewUntil(Clock::time_point due) {
+    for (auto now = Clock::now(); now < due; now = Clock::now())
+      if (const auto again =
+              peer().Receive(std::chrono::ceil<std::chrono::microseconds>(due - now)))
+        EXPECT_EQ(again->bth.psn, DevPsn());
+  }
+  // Answers one SEND late, but in time. False: this machine was too busy for that.
+  bool AnswerLate() {
+    Restart({.timeout = 14, .retry_cnt = 0});
+    ep().PostSend(1, 0, 8);
+    ExpectTheSend();
+    const auto left = peer().last_arrival();
+    ExpectNothingNewUntil(left + Timeout() * 9 / 10);
+    peer().Send(Ack(DevPsn(), 1));
+    if (Clock::now() > left + Timeout() * 97 / 100) return false;
+    ExpectSent(1, IBV_WC_SEND);
+    return true;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ip, Late, testing::Values(net::IpVersion::kV4), VersionName);
+
+// With a retry count of 0 the first retry would be an error.
+TEST_P(Late, AnswerWithinTheTimeoutCostsNoRetry) {
+  const int times = IsLongRun() ? 50 : 2;
+  InEachMode([&] {
+    for (int done = 0, busy = 0; done < times && !HasFailure();) {
+      if (AnswerLate())
+        ++done;
+      else
+        ASSERT_LT(++busy, kBusyMost) << "the test itself is never in time";
+    }
+  });
+}
+
+TEST_P(Late, DeadPeerIsGivenUpInTime) {
+  InEachMode([&] {
+    for (const int retries : Counts()) {
+      SCOPED_TRACE("retry_cnt " + std::to_string(retries));
+      Restart({.timeout = 11, .retry_cnt = static_cast<uint8_t>(retries)});
+      const Counters counters;
+      const Clock::time_point begin = Clock::now();
+      ep().PostSend(1, 0, 8);
+      ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+      const auto took = Clock::now() - begin;
+      EXPECT_EQ(counters.Growth("local_ack_timeout_err"), static_cast<uint64_t>(retries + 1));
+      EXPECT_GE(took, (retries + 1) * Timeout());
+      EXPECT_LE(took, 4 * (retries + 1) * Timeout() + Wire::Get().Patience(kSlack));
+      peer().Drain(std::chrono::milliseconds(1));
+    }
+  });
+}
+
+// 7 is without end: as often as anybody likes to try.
+TEST_P(Late, NotReadyIsCountedExactly) {
+  InEachMode([&] {
+    for (const int retries : Counts()) {
+      SCOPED_TRACE("rnr_retry " + std::to_string(retries));
+      Restart({.retry_cnt = 0, .rnr_retry = static_cast<uint8_t>(retries)});
+      const int refusals = retries == 7 ? 30 : retries + 1;
+      const Counters counters;
+      ep().PostSend(1, 0, 8);
+      for (int i = 0; i < refusals; ++i) {
+        ExpectTheSend();
+        peer().Send(Nak(DevPsn(), 0, roce::RnrNak(1)));
+      }
+      if (retries == 7) {
+        ExpectTheSend();
+        peer().Send(Ack(DevPsn(), 1));
+        ExpectSent(1, IBV_WC_SEND);
+      } else {
+        ExpectSendFails(1, IBV_WC_RNR_RETRY_EXC_ERR);
+      }
+      ExpectNothingMore();
+      EXPECT_EQ(counters.Growth("rnr_nak_retry_err"), static_cast<uint64_t>(refusals));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace wire
