@@ -48,6 +48,8 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*SharedQueue.EmptyQueue*", kNotReady},
 
       {"*Device.ProgramMayExit*", kSilence},
+      {"*Lease.*", kSilence},
+      {"*Lease.*", "stale_answers duplicate_request"},
       {"*Post.*", kNoPeer},
       {"*Reborn.Drain*", kNoPeer},
       {"*QueuePair.QueueOfLengthZero*", kNoPeer},

@@ -69,7 +69,7 @@ uint64_t Refused(const HwCounts& counts) {
 bool FateChannel::Holds() {
   std::ifstream file("/sys/module/srn/parameters/recovery");
   std::string mode;
-  return file >> mode && mode == "hold";
+  return file >> mode && mode != "gbn";
 }
 
 void FateChannel::SetUp() {

@@ -21,6 +21,12 @@ struct Row {
   int optional;
 };
 
+// The standard allows a move to ERR from every state. Linux's core refuses it of a QP that has
+// never begun, before the device is asked: no habit that a device must have.
+bool IsLeftToTheCore(ibv_qp_state from, ibv_qp_state to) {
+  return from == IBV_QPS_RESET && to == IBV_QPS_ERR;
+}
+
 // The transitions that exist for a type of QP, with their attributes beside
 // IBV_QP_STATE.
 std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> Table(ibv_qp_type type) {
@@ -58,9 +64,7 @@ std::map<std::pair<ibv_qp_state, ibv_qp_state>, Row> Table(ibv_qp_type type) {
         0, IBV_QP_CUR_STATE | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)};
   for (ibv_qp_state from : kStates) {
     table[{from, IBV_QPS_RESET}] = {};
-    // The standard allows a move to ERR from every state. Linux's core, not the device, refuses
-    // it of a QP that has never begun.
-    if (from != IBV_QPS_RESET) table[{from, IBV_QPS_ERR}] = {};
+    if (!IsLeftToTheCore(from, IBV_QPS_ERR)) table[{from, IBV_QPS_ERR}] = {};
   }
   return table;
 }
@@ -141,7 +145,7 @@ TEST_P(QpStateMachine, ExactlyTheTransitionsOfTheTableExist) {
     if (!Exists(from)) continue;
     for (ibv_qp_state to : kStates) {
       SCOPED_TRACE(testing::Message() << from << " to " << to);
-      const bool allowed = table_.count({from, to});
+      bool allowed = table_.count({from, to});
       // A forbidden one gets what the usual way to its target needs.
       int mask = Required(from, to);
       if (!allowed && to == IBV_QPS_INIT) mask = Required(IBV_QPS_RESET, IBV_QPS_INIT);
@@ -149,7 +153,9 @@ TEST_P(QpStateMachine, ExactlyTheTransitionsOfTheTableExist) {
       if (!allowed && to == IBV_QPS_RTS) mask = Required(IBV_QPS_RTR, IBV_QPS_RTS);
       End end = In(from);
       ASSERT_EQ(end.qp.State(), from);
-      EXPECT_EQ(Go(end.qp, from, to, mask).error(), allowed ? 0 : EINVAL);
+      const int error = Go(end.qp, from, to, mask).error();
+      if (IsLeftToTheCore(from, to)) allowed = error == 0;
+      EXPECT_EQ(error, allowed ? 0 : EINVAL);
       EXPECT_EQ(end.qp.State(), allowed ? to : from);
     }
   }

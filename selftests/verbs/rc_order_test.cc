@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // RC: what happens to many requests together: order, fences, signalling,
 // limits on outstanding READs, several QPs at once.
+#include <fstream>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -38,6 +40,41 @@ TEST_P(RcOrder, MessagesArriveInTheOrderOfPosting) {
       ExpectPattern(b_.bytes(i * kSlot, size), id);
       ExpectWc(Await(p.a.send_cq), {.wr_id = id, .opcode = IBV_WC_SEND, .qp_num = p.a.qp.num()});
     }
+  }
+}
+
+// Whether the last of `bytes` becomes `value`, without a look at any CQ.
+bool Arrives(Bytes bytes, uint8_t value) {
+  const volatile auto& last = reinterpret_cast<const volatile uint8_t&>(bytes.back());
+  const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (last != value)
+    if (std::chrono::steady_clock::now() > late) return false;
+  return true;
+}
+
+// Who leaves completions lying looks like a program that streams, whose posts may wait for each
+// other: but not for its next poll, which may never come.
+// Also where the kernel leaves posts for a moment, and no poll ends that.
+TEST_P(RcOrder, PostsGoWhileCompletionsLieUnpolled) {
+  constexpr int kAll = 100;
+  struct Gather {
+    Gather() { Set("Y"); }
+    ~Gather() { Set("N"); }
+    void Set(const char* how) { std::ofstream("/sys/module/srn/parameters/gather") << how; }
+  } gather;
+  Pair p = Connected({.max_send_wr = kAll}, {});
+
+  for (int i = 0; i < kAll; i++) {
+    const auto value = static_cast<uint8_t>(i + 1);
+    Fill(a_.bytes(i * 8, 8), value);
+    Fill(b_.bytes(i * 8, 8), 0);
+    Must(p.a.qp.Post(SendWr::Write(i, a_.mr.Slice(i * 8, 8), b_.mr.At(i * 8))));
+    ASSERT_TRUE(Arrives(b_.bytes(i * 8, 8), value)) << i;
+  }
+  for (uint64_t i = 0; i < kAll; i++) {
+    const ibv_wc wc = Await(p.a.send_cq);
+    EXPECT_EQ(wc.wr_id, i);
+    EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
   }
 }
 

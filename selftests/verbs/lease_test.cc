@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Answers to READs that wait in this host's queues, by reference, while their region goes.
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <net/command.h>
+#include <share/counters.h>
+
+#include "env.h"
+
+namespace verbs_test {
+namespace {
+
+constexpr size_t kSize = 32768;
+constexpr uint32_t kBefore = 1, kAfter = 2, kNothing = 3;
+
+// A answers, and its netdev holds what leaves for a while.
+class Lease : public WireTest {
+ protected:
+  void SetUp() override {
+    if (Foreign()) GTEST_SKIP() << "what others' answers are made of nobody knows";
+    WireTest::SetUp();
+    std::ifstream("/sys/class/infiniband/" + DeviceA() + "/ports/1/gid_attrs/ndevs/0") >> netdev_;
+    memory_ = Must(Buffer::Map(kSize));
+    mr_ = Must(Mr::Register(a_.pd, memory_.bytes(), IBV_ACCESS_REMOTE_READ));
+    FillPattern(memory_.bytes(), kBefore);
+    FillPattern(b_.bytes(0, kSize), kNothing);
+    // Longer than what leaves is held: what comes then is still asked for, and nothing asks before.
+    Recovery("gbn");
+    Leases("Y");
+    pair_ = Connected({}, {.timeout = 17, .retry_cnt = 1});
+    Must(pair_.b.qp.Post(SendWr::Read(1, b_.mr.Slice(kSize, 8), mr_.At(0))));
+    ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);  // each knows where the other is
+  }
+  void TearDown() override {
+    Recovery("hold");
+    Leases("N");
+    if (!netdev_.empty()) (void)net::Run({"tc", "qdisc", "del", "dev", netdev_, "root"});
+  }
+
+  // Of connections from then on.
+  static void Recovery(const char* how) {
+    std::ofstream("/sys/module/srn/parameters/recovery") << how;
+  }
+  static void Leases(const char* how) { std::ofstream("/sys/module/srn/parameters/leases") << how; }
+  void Hold() {
+    Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "netem", "delay", "300ms"}));
+  }
+  void Read() { Must(pair_.b.qp.Post(SendWr::Read(1, b_.mr.Slice(0, kSize), mr_.At(0)))); }
+  static uint64_t Count(const std::string& name) {
+    std::ifstream file("/sys/class/infiniband/" + DeviceA() + "/ports/1/hw_counters/" + name);
+    uint64_t value = ~uint64_t{0};
+    file >> value;
+    return value;
+  }
+  // Until the answer to a READ that is posted now lies in the queue.
+  void ReadAndHold() {
+    std::this_thread::sleep_for(share::kCacheLife);
+    const uint64_t runs = Count("sent_runs");
+    Hold();
+    Read();
+    for (int i = 0; i < 1000 && Count("sent_runs") == runs; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_GT(Count("sent_runs"), runs);
+  }
+
+  std::string netdev_;
+  Buffer memory_;
+  Mr mr_;
+  Pair pair_;
+};
+
+TEST_P(Lease, AnswerThatWaitsIsWhole) {
+  ReadAndHold();
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(0, kSize), kBefore);
+}
+
+// By default what was answered is what there was then: a READ never shows newer bytes than one
+// behind it in the same queue.
+TEST_P(Lease, WithoutOneTheAnswerIsACopy) {
+  Leases("N");
+  ReadAndHold();
+  FillPattern(memory_.bytes(), kAfter);
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(0, kSize), kBefore);
+}
+
+TEST_P(Lease, WithOneTheAnswerIsReadWhenItArrives) {
+  ReadAndHold();
+  FillPattern(memory_.bytes(), kAfter);
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(0, kSize), kAfter);
+}
+
+// Neither does who takes the region back wait for the queue, nor does the peer see what is written
+// there from then on.
+TEST_P(Lease, WhatIsWrittenAfterTheRegionWentIsNotRead) {
+  const uint64_t stale = Count("stale_answers");
+  ReadAndHold();
+  const auto begin = std::chrono::steady_clock::now();
+  mr_ = {};
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200));
+  FillPattern(memory_.bytes(), kAfter);
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_RETRY_EXC_ERR);
+  ExpectPattern(b_.bytes(0, kSize), kNothing);
+  EXPECT_GT(Count("stale_answers"), stale);
+}
+
+// Who destroys a QP takes the peer's right to read with it, though the region stays.
+TEST_P(Lease, WhatIsWrittenAfterTheQpWentIsNotRead) {
+  const uint64_t stale = Count("stale_answers");
+  ReadAndHold();
+  pair_.a.qp = {};
+  FillPattern(memory_.bytes(), kAfter);
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_RETRY_EXC_ERR);
+  ExpectPattern(b_.bytes(0, kSize), kNothing);
+  EXPECT_GT(Count("stale_answers"), stale);
+}
+
+// The same key, the same memory, other rights: what was lent before is lost, and asked for again.
+TEST_P(Lease, AnotherRegistrationIsAnotherLease) {
+  const uint64_t stale = Count("stale_answers");
+  ReadAndHold();
+  ASSERT_EQ(mr_.Reregister(IBV_REREG_MR_CHANGE_ACCESS, nullptr, {},
+                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+            0);
+  FillPattern(memory_.bytes(), kAfter);
+  EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
+  ExpectPattern(b_.bytes(0, kSize), kAfter);
+  EXPECT_GT(Count("stale_answers"), stale);
+}
+
+SRN_OVER_BOTH_IP(Lease);
+
+}  // namespace
+}  // namespace verbs_test
