@@ -200,18 +200,3 @@ sample() {
 	perftest "ib_write_bw, rdma_cm" "ib_write_bw -R -n 100"
 	perftest "ib_send_bw, 16 QPs, both ways" "ib_send_bw $many -b -n 50"
 }
-
-sample_of_perftest() {
-	local row tool type
-
-	for row in "${perftest_types[@]}"; do
-		tool=${row%%:*}
-		for type in ${row#*:}; do
-			perftest "$tool $type" "$tool -c $type -n 100"
-		done
-	done
-	perftest "ib_write_bw, rdma_cm" "ib_write_bw -R -n 100"
-	perftest "ib_send_bw, 16 QPs, both ways" "ib_send_bw -q 16 -b -n 50"
-	perftest "ib_read_bw, path MTU 256" "ib_read_bw -m 256 -n 20"
-	perftest "ib_write_bw, path MTU 256" "ib_write_bw -m 256 -n 20"
-}

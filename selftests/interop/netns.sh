@@ -73,7 +73,7 @@ verify() {
 	# each other: UC loses a message then.
 	[ "$(nproc)" = 1 ] || lossy=(--lossy)
 	# An emulated machine takes seconds for a round.
-	[ "$KERNEL" != uml ] || rounds=5
+	[ "$KERNEL" != uml ] || rounds=$([ -n "${SRN_LONG-}" ] && echo 5 || echo 2)
 	# The addresses reach the GID table by a work queue.
 	for try in "$a ${addresses%,*}" "$b ${addresses#*,}"; do
 		# shellcheck disable=SC2086 # two words

@@ -160,21 +160,32 @@ run_all() {
 }
 
 # run_first SUITE...: the suites of the host, and those of User-Mode Linux (of run_all's first key) in
-# two halves: the first runs all the while beside, the second when the host's suites are done. Each
+# two parts: the first runs all the while beside, the second when the host's suites are done. Each
 # has one CPU, and one after the other they would take twice as long.
 run_first() {
-	local suite machine=() group=() half
+	local suite machine=() group=() part
 
 	if [ ${#first[@]} != 0 ]; then
 		find_group "${first[0]}" "$@"
-		half=$(((${#group[@]} + 1) / 2))
-		begin_beside "${machine[@]}" "${group[@]:0:half}"
+		part=$(part_beside ${#group[@]} "$@")
+		begin_beside "${machine[@]}" "${group[@]:0:part}"
 	fi
 	for suite; do
 		[[ $suite != *'|host|'* ]] || run_host "$suite"
 	done
-	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:half}"
+	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:part}"
 	end_beside
+}
+
+# part_beside NUMBER SUITE...: of so many suites, how many run beside: half of them, or, as what the
+# host's take the others have to wait, three fifths. One is left to run then.
+part_beside() {
+	local num=$1 part=$((($1 + 1) / 2))
+
+	shift
+	[[ " $* " != *'|host|'* ]] || part=$(((num * 3 + 3) / 5))
+	[ "$part" -lt "$num" ] || part=$((num > 1 ? num - 1 : 1))
+	echo "$part"
 }
 
 # run_key KEY SUITE...: a boot for the suites with this key.

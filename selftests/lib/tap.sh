@@ -69,11 +69,12 @@ run_limited() {
 # run_case NAME COMMAND...: one test. It fails with COMMAND's status, by taking longer
 # than CASE_TIMEOUT, or by what the kernel says meanwhile.
 run_case() {
-	local name=$1 log=$WORK/case.log lines rc=0
+	local name=$1 log=$WORK/case.log lines rc=0 began=$SECONDS
 
 	shift
 	lines=$(dmesg_lines)
 	run_limited "$CASE_TIMEOUT" "$@" >"$log" 2>&1 </dev/null || rc=$?
+	[ $((SECONDS - began)) -lt 5 ] || diag "$((SECONDS - began)) s: $name"
 	if [ $rc != 0 ]; then
 		diag "status $rc of: $*"
 		diag_file "$log"
