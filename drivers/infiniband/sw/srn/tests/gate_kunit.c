@@ -6,6 +6,28 @@
 
 #include <kunit/test.h>
 
+static struct srn_wqe *new_wqe(struct kunit *test, u8 opcode)
+{
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	wqe->opcode = opcode;
+	return wqe;
+}
+
+/* Of RC, with nothing in flight; it may send, and have two READs out. */
+static struct srn_qp *new_qp(struct kunit *test, u32 psn)
+{
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	qp->max_rd_atomic = 2;
+	srn_window_start(&qp->window, psn, 1024);
+	return qp;
+}
+
 struct order_row {
 	const char *desc;
 	u8 opcode;
@@ -27,35 +49,22 @@ KUNIT_ARRAY_PARAM_DESC(order, order_rows, desc);
 
 static void srn_gate_order_test(struct kunit *test)
 {
-	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
-	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	const struct order_row *row = test->param_value;
+	struct srn_wqe *wqe = new_wqe(test, row->opcode);
+	struct srn_qp *qp = new_qp(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	KUNIT_ASSERT_NOT_NULL(test, qp);
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->state = IB_QPS_RTS;
-	srn_window_start(&qp->window, 0, 1024);
 	qp->sq.una = U32_MAX;	/* indices run over */
 	qp->window.at.index = qp->sq.una + row->before;
-	wqe->opcode = row->opcode;
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), row->gate);
 }
 
 /* As many READs are out as the peer takes: one more waits, and nothing else does. */
 static void srn_gate_reads_test(struct kunit *test)
 {
-	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
-	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_wqe *wqe = new_wqe(test, IB_WR_RDMA_READ);
+	struct srn_qp *qp = new_qp(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	KUNIT_ASSERT_NOT_NULL(test, qp);
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->state = IB_QPS_RTS;
-	qp->max_rd_atomic = 2;
-	srn_window_start(&qp->window, 0, 1024);
 	srn_window_sent(&qp->window, 1, true, true);
-	wqe->opcode = IB_WR_RDMA_READ;
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 	srn_window_sent(&qp->window, 1, true, true);
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_READS);
@@ -70,17 +79,11 @@ static void srn_gate_reads_test(struct kunit *test)
 /* Beyond the quantum of its rate it waits, unless it waits for something else first. */
 static void srn_gate_pace_test(struct kunit *test)
 {
-	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
-	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_wqe *wqe = new_wqe(test, IB_WR_SEND);
+	struct srn_qp *qp = new_qp(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	KUNIT_ASSERT_NOT_NULL(test, qp);
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->state = IB_QPS_RTS;
-	srn_window_start(&qp->window, 0, 1024);
 	srn_pace_reset(&qp->pace);
 	srn_pace_set_mtu(&qp->pace, 1024);
-	wqe->opcode = IB_WR_SEND;
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 	srn_pace_limit(&qp->pace, SRN_PACE_USER, 1);
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
@@ -98,18 +101,11 @@ static void srn_gate_pace_test(struct kunit *test)
  */
 static void srn_gate_read_behind_many_test(struct kunit *test)
 {
-	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
-	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_wqe *wqe = new_wqe(test, IB_WR_RDMA_WRITE);
+	struct srn_qp *qp = new_qp(test, 0xffff00);
 
-	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	KUNIT_ASSERT_NOT_NULL(test, qp);
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->state = IB_QPS_RTS;
-	qp->max_rd_atomic = 2;
-	srn_window_start(&qp->window, 0xffff00, 1024);
 	srn_window_sent(&qp->window, SRN_WINDOW_READS - SRN_WINDOW + 1, true, false);
 	srn_window_set_out(&qp->window, 1);
-	wqe->opcode = IB_WR_RDMA_WRITE;
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 	wqe->opcode = IB_WR_RDMA_READ;
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_WINDOW);

@@ -4,8 +4,7 @@
 #include "../mw.h"
 #include "../requester.h"
 #include "../stats.h"
-#include "fake_round.h"
-#include "fake_route.h"
+#include "fake_sender.h"
 
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -25,11 +24,6 @@ static struct srn_qp *new_busy(struct kunit *test)
 	qp->window.end = qp->window.at.psn;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	return qp;
-}
-
-static bool rings(const struct srn_qp *qp)
-{
-	return qp->page->status & SRN_QP_NEED_DB;
 }
 
 static ktime_t due(const struct srn_qp *qp)
@@ -98,40 +92,6 @@ static void srn_requester_back_test(struct kunit *test)
 	srn_requester_idle(qp);
 	KUNIT_EXPECT_FALSE(test, rings(qp));
 	KUNIT_EXPECT_TRUE(test, ktime_before(due(qp), away));
-}
-
-/* What the wire was given. */
-static struct {
-	unsigned int packets;
-	bool asked;	/* the last one asks for an ACK */
-} left;
-
-static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
-{
-	const struct srn_bth *bth = (void *)(skb_transport_header(skb) + sizeof(struct udphdr));
-	const struct sk_buff *part;
-
-	for (part = skb_shinfo(skb)->frag_list; part; part = part->next)
-		bth = (void *)part->data;
-
-	left.packets++;
-	left.asked = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
-	kfree_skb(skb);
-	return 0;
-}
-
-/* Its SENDs have not begun. */
-static struct srn_qp *new_sender(struct kunit *test, u32 num)
-{
-	struct srn_qp *qp = &new_owner(test)->qp;
-
-	qp->state = IB_QPS_RTS;
-	qp->mtu = 1024;
-	give_sends(test, qp, num);
-	give_clock(test, qp);
-	srn_requester_start(qp);
-	fake_route(test, &qp->path, leave);
-	return qp;
 }
 
 /* The first of two packets has left, and the turn is owned, in a softirq's place. */
@@ -267,116 +227,6 @@ static void srn_requester_asks_before_test(struct kunit *test)
 	}
 }
 
-#define LAG	(SRN_STREAM_CQES + 4)	/* completions that a program has left unpolled */
-
-/* A program's QP with such a CQ, on a machine whose other CPUs have no time; in a softirq's place. */
-static struct srn_qp *new_streamer(struct kunit *test)
-{
-	struct srn_qp *qp;
-	struct srn_sq *sq;
-
-	memset(&left, 0, sizeof(left));
-	migrate_disable();
-	qp = new_sender(test, 15);
-	sq = &qp->sq;
-	qp->who.kernel = false;
-	qp->page = fake_page(test);
-	sq->stride = srn_send_stride(1, 0);
-	sq->slots = kunit_kcalloc(test, sq->entries, sq->stride, GFP_KERNEL);	/* WRITEs of 0 B */
-	KUNIT_ASSERT_NOT_NULL(test, sq->slots);
-	qp->scq = new_cq(test, qp, 2 * LAG);
-	qp->scq->prod = LAG;
-	qp->scq->waiting = LAG - 1;
-	qp->turn.away_pause = jiffies + 1000 * HZ;
-	srn_gather_enabled = true;
-	local_bh_disable();
-	return qp;
-}
-
-static void leave_streamer(struct srn_qp *qp)
-{
-	srn_gather_enabled = false;
-	local_bh_enable();
-	migrate_enable();
-	srn_clock_stop(&qp->clock);
-}
-
-/* Packets that have left, alone or in trains. */
-static u64 num_sent(const struct srn_qp *qp)
-{
-	return srn_stats_sum(qp->dev, SRN_CNT_SENT_PKTS);
-}
-
-/* The same after @tail posts and a doorbell. */
-static u64 post(struct srn_qp *qp, u32 tail)
-{
-	qp->page->sq_tail = tail;
-	srn_round_doorbell(qp);
-	return num_sent(qp);
-}
-
-static bool gathers(const struct srn_qp *qp)
-{
-	return qp->page->status == SRN_QP_GATHERS &&
-	       srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER) && qp->req.gather.on;
-}
-
-/* The first post of who streams waits for those that follow, until he rings. */
-static void srn_requester_gather_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_streamer(test);
-
-	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
-	KUNIT_EXPECT_TRUE(test, gathers(qp));
-	KUNIT_EXPECT_EQ(test, post(qp, 5), 5);
-	KUNIT_EXPECT_TRUE(test, rings(qp));
-	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER));
-	KUNIT_EXPECT_EQ(test, post(qp, 6), 5);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 2);
-	leave_streamer(qp);
-}
-
-/* Or until an alarm comes, and not another one; which was for one post, so that the next goes. */
-static void srn_requester_gather_alarm_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_streamer(test);
-
-	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
-	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, 100ull * NSEC_PER_SEC);
-	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
-	KUNIT_EXPECT_EQ(test, num_sent(qp), 0);
-	KUNIT_EXPECT_TRUE(test, gathers(qp));
-	qp->clock.due[SRN_ALARM_GATHER] = 1;
-	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
-	KUNIT_EXPECT_EQ(test, num_sent(qp), 1);
-	KUNIT_EXPECT_TRUE(test, rings(qp));
-	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
-	leave_streamer(qp);
-}
-
-/* Who has polled all, posts long messages, or what may not go, waits for no other posts. */
-static void srn_requester_gather_not_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_streamer(test);
-
-	qp->scq->page->cons = LAG - SRN_STREAM_CQES + 1;
-	KUNIT_EXPECT_EQ(test, post(qp, 1), 1);
-	qp->scq->page->cons = 0;
-	srn_gather_enabled = false;
-	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
-	srn_gather_enabled = true;
-	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);	/* nothing new */
-	KUNIT_EXPECT_TRUE(test, rings(qp));
-	qp->req.bulky = true;
-	KUNIT_EXPECT_EQ(test, post(qp, 3), 3);
-	KUNIT_EXPECT_FALSE(test, qp->req.bulky);
-	qp->retry.rnr_wait = true;
-	KUNIT_EXPECT_EQ(test, post(qp, 4), 3);
-	KUNIT_EXPECT_TRUE(test, rings(qp));
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 0);
-	leave_streamer(qp);
-}
-
 /* What is sent again while the QP drains is the last that leaves, and asks itself. */
 static void srn_requester_asks_in_sqd_test(struct kunit *test)
 {
@@ -410,97 +260,6 @@ static void srn_requester_asks_at_the_end_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 3u);
 	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
-}
-
-/* A limit of two packets for now. */
-static void give_pace(struct srn_qp *qp)
-{
-	qp->req.train.pace = &qp->pace;
-	srn_pace_reset(&qp->pace);
-	srn_pace_set_mtu(&qp->pace, qp->mtu);
-	srn_pace_limit(&qp->pace, SRN_PACE_USER, 100);
-}
-
-/* What goes beside the cursor keeps to the pace, and the last before the wait asks. */
-static void srn_requester_repeats_at_the_pace_test(struct kunit *test)
-{
-	int i, budget = SRN_ROUND_BUDGET;
-	struct srn_qp *qp;
-
-	memset(&left, 0, sizeof(left));
-	migrate_disable();
-	qp = new_sender(test, 30);
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
-	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
-	KUNIT_EXPECT_EQ(test, num_sent(qp), 30);
-	give_pace(qp);
-	qp->resend.run = 16;
-	KUNIT_EXPECT_TRUE(test, srn_resend_gap_again(&qp->resend, qp->window.una, 30));
-	for (i = 0; i < 2; i++) {
-		budget = SRN_ROUND_BUDGET;
-		KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
-		KUNIT_EXPECT_EQ(test, num_sent(qp), 32);
-		KUNIT_EXPECT_EQ(test, qp->resend.left, 14);
-		KUNIT_EXPECT_TRUE(test, left.asked);
-		KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_PACE));
-	}
-	local_bh_enable();
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_PACED), 1);
-}
-
-/* What has not gone again for its pace was not answered: that is no silence of the peer's. Once. */
-static void srn_requester_pace_is_no_silence_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_sender(test, 4);
-	int i;
-
-	qp->state = IB_QPS_RTS;
-	qp->timeout = 12;
-	qp->retry_cnt = 7;
-	qp->retry.retries = 7;
-	qp->retry.step_ns = 4096ull << 12;
-	srn_window_sent(&qp->window, 4, true, false);
-	give_pace(qp);
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
-	KUNIT_EXPECT_TRUE(test, srn_resend_gap(&qp->resend, qp->window.una, 4));
-	srn_pace_wait(&qp->pace, SRN_PACE_REQUESTS, ktime_get_ns());
-	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 7);
-		KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 0);
-		srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
-	}
-	local_bh_enable();
-	KUNIT_EXPECT_EQ(test, qp->retry.retries, 6);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 1);
-}
-
-/* So does the last that goes before a wait for the pace; an alarm goes on. */
-static void srn_requester_asks_before_the_pace_test(struct kunit *test)
-{
-	int budget = SRN_ROUND_BUDGET;
-	struct srn_qp *qp;
-
-	migrate_disable();
-	qp = new_sender(test, 60);
-	give_pace(qp);
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
-	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
-	local_bh_enable();
-	migrate_enable();
-	/* Of 58 bytes each, until no packet of a whole MTU may go. */
-	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window),
-			(qp->mtu + SRN_PACE_HEADERS) / 58 + 1);
-	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_PACED), 1);
-	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_PACE));
-	/* The answers in front of a NAK may wait for the same alarm. */
-	srn_requester_reset(qp);
-	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_PACE));
 }
 
 /* A bind between SENDs that are sent again: it has been done, and is not done once more. */
@@ -624,14 +383,8 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_few_test),
 	KUNIT_CASE(srn_requester_back_test),
 	KUNIT_CASE(srn_requester_asks_before_test),
-	KUNIT_CASE(srn_requester_gather_test),
-	KUNIT_CASE(srn_requester_gather_alarm_test),
-	KUNIT_CASE(srn_requester_gather_not_test),
 	KUNIT_CASE(srn_requester_asks_in_sqd_test),
 	KUNIT_CASE(srn_requester_asks_at_the_end_test),
-	KUNIT_CASE(srn_requester_asks_before_the_pace_test),
-	KUNIT_CASE(srn_requester_repeats_at_the_pace_test),
-	KUNIT_CASE(srn_requester_pace_is_no_silence_test),
 	KUNIT_CASE(srn_requester_passes_done_test),
 	KUNIT_CASE(srn_requester_tail_back_test),
 	KUNIT_CASE(srn_requester_reset_test),

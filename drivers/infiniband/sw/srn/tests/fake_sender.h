@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A requester with SENDs, and what the wire was given: what the tests of requesters share. */
+#ifndef SRN_TESTS_FAKE_SENDER_H
+#define SRN_TESTS_FAKE_SENDER_H
+
+#include "../requester.h"
+#include "../stats.h"
+#include "../wire.h"
+#include "fake_round.h"
+#include "fake_route.h"
+
+#include <kunit/test.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+
+/* What the wire was given. */
+static struct {
+	unsigned int packets;
+	bool asked;	/* the last one asks for an ACK */
+} left;
+
+static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	const struct srn_bth *bth = (void *)(skb_transport_header(skb) + sizeof(struct udphdr));
+	const struct sk_buff *part;
+
+	for (part = skb_shinfo(skb)->frag_list; part; part = part->next)
+		bth = (void *)part->data;
+
+	left.packets++;
+	left.asked = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Its SENDs have not begun. */
+static inline struct srn_qp *new_sender(struct kunit *test, u32 num)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	qp->state = IB_QPS_RTS;
+	qp->mtu = 1024;
+	give_sends(test, qp, num);
+	give_clock(test, qp);
+	srn_requester_start(qp);
+	fake_route(test, &qp->path, leave);
+	return qp;
+}
+
+/* Packets that have left, alone or in trains. */
+static inline u64 num_sent(const struct srn_qp *qp)
+{
+	return srn_stats_sum(qp->dev, SRN_CNT_SENT_PKTS);
+}
+
+/* Whether the program is told to ring. */
+static inline bool rings(const struct srn_qp *qp)
+{
+	return qp->page->status & SRN_QP_NEED_DB;
+}
+
+#endif

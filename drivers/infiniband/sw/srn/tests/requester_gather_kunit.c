@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Posts of who streams are left for a moment, to go with those that follow. */
+#include "../gather.h"
+#include "../limits.h"
+#include "fake_sender.h"
+
+#include <linux/jiffies.h>
+
+#define LAG	(SRN_STREAM_CQES + 4)	/* completions that a program has left unpolled */
+
+/* A program's QP with such a CQ, on a machine whose other CPUs have no time; as in a softirq. */
+static struct srn_qp *new_streamer(struct kunit *test)
+{
+	struct srn_qp *qp;
+	struct srn_sq *sq;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, 15);
+	sq = &qp->sq;
+	qp->who.kernel = false;
+	qp->page = fake_page(test);
+	sq->stride = srn_send_stride(1, 0);
+	sq->slots = kunit_kcalloc(test, sq->entries, sq->stride, GFP_KERNEL);	/* WRITEs of 0 B */
+	KUNIT_ASSERT_NOT_NULL(test, sq->slots);
+	qp->scq = new_cq(test, qp, 2 * LAG);
+	qp->scq->prod = LAG;
+	qp->scq->waiting = LAG - 1;
+	qp->turn.away_pause = jiffies + 1000 * HZ;
+	srn_gather_enabled = true;
+	local_bh_disable();
+	return qp;
+}
+
+static void leave_streamer(struct srn_qp *qp)
+{
+	srn_gather_enabled = false;
+	local_bh_enable();
+	migrate_enable();
+	srn_clock_stop(&qp->clock);
+}
+
+/* The same after @tail posts and a doorbell. */
+static u64 post(struct srn_qp *qp, u32 tail)
+{
+	qp->page->sq_tail = tail;
+	srn_round_doorbell(qp);
+	return num_sent(qp);
+}
+
+static bool gathers(const struct srn_qp *qp)
+{
+	return qp->page->status == SRN_QP_GATHERS &&
+	       srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER) && qp->req.gather.on;
+}
+
+/* The first post of who streams waits for those that follow, until he rings. */
+static void srn_requester_gather_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
+	KUNIT_EXPECT_TRUE(test, gathers(qp));
+	KUNIT_EXPECT_EQ(test, post(qp, 5), 5);
+	KUNIT_EXPECT_TRUE(test, rings(qp));
+	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER));
+	KUNIT_EXPECT_EQ(test, post(qp, 6), 5);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 2);
+	leave_streamer(qp);
+}
+
+/* Or until an alarm comes, and not another one; which was for one post, so that the next goes. */
+static void srn_requester_gather_alarm_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
+	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, 100ull * NSEC_PER_SEC);
+	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
+	KUNIT_EXPECT_EQ(test, num_sent(qp), 0);
+	KUNIT_EXPECT_TRUE(test, gathers(qp));
+	qp->clock.due[SRN_ALARM_GATHER] = 1;
+	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
+	KUNIT_EXPECT_EQ(test, num_sent(qp), 1);
+	KUNIT_EXPECT_TRUE(test, rings(qp));
+	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
+	leave_streamer(qp);
+}
+
+/* Who has polled all, posts long messages, or what may not go, waits for no other posts. */
+static void srn_requester_gather_not_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	qp->scq->page->cons = LAG - SRN_STREAM_CQES + 1;
+	KUNIT_EXPECT_EQ(test, post(qp, 1), 1);
+	qp->scq->page->cons = 0;
+	srn_gather_enabled = false;
+	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
+	srn_gather_enabled = true;
+	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);	/* nothing new */
+	KUNIT_EXPECT_TRUE(test, rings(qp));
+	qp->req.bulky = true;
+	KUNIT_EXPECT_EQ(test, post(qp, 3), 3);
+	KUNIT_EXPECT_FALSE(test, qp->req.bulky);
+	qp->retry.rnr_wait = true;
+	KUNIT_EXPECT_EQ(test, post(qp, 4), 3);
+	KUNIT_EXPECT_TRUE(test, rings(qp));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 0);
+	leave_streamer(qp);
+}
+
+static struct kunit_case srn_requester_gather_cases[] = {
+	KUNIT_CASE(srn_requester_gather_test),
+	KUNIT_CASE(srn_requester_gather_alarm_test),
+	KUNIT_CASE(srn_requester_gather_not_test),
+	{}
+};
+
+static struct kunit_suite srn_requester_gather_suite = {
+	.name = "srn_requester_gather",
+	.test_cases = srn_requester_gather_cases,
+};
+
+kunit_test_suite(srn_requester_gather_suite);
