@@ -11,19 +11,14 @@
 #include <linux/minmax.h>
 
 #include "cc.h"
+#include "rate.h"
 
-#define BYTES_PER_MBIT	125000ull
 /* rp_dce_tcp_g and rp_initial_alpha_value are of 1024. */
 #define PARAM_SHIFT	10
 #define ALPHA_SHIFT	20
 static_assert(SRN_DCQCN_ONE == 1 << ALPHA_SHIFT);
 /* Nobody sends more, and products with what it is multiplied by here fit. */
 #define MOST		(U64_MAX >> (ALPHA_SHIFT + 4))
-
-static u64 bytes_of(u32 mbit)
-{
-	return mbit * BYTES_PER_MBIT;
-}
 
 static u64 nanos_of(u32 micros)
 {
@@ -32,7 +27,7 @@ static u64 nanos_of(u32 micros)
 
 static u64 least_of(const struct srn_cc_params *p)
 {
-	return bytes_of(READ_ONCE(p->rp_min_rate));
+	return srn_rate_of_mbps(READ_ONCE(p->rp_min_rate));
 }
 
 static void restart_steps(struct srn_dcqcn *d)
@@ -125,7 +120,7 @@ void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_n
 	u64 rate;
 
 	if (!d->rate) {
-		rate = bytes_of(READ_ONCE(p->rp_rate_to_set_on_first_cnp)) ?:
+		rate = srn_rate_of_mbps(READ_ONCE(p->rp_rate_to_set_on_first_cnp)) ?:
 		       measured(d, now_ns, sent, out);
 		if (rate)
 			begin(d, p, now_ns, rate);
@@ -148,9 +143,9 @@ static void step(struct srn_dcqcn *d, const struct srn_cc_params *p)
 	u32 fast = READ_ONCE(p->rp_threshold);
 
 	if (min(d->time_steps, d->byte_steps) > fast)
-		d->target += bytes_of(READ_ONCE(p->rp_hai_rate));
+		d->target += srn_rate_of_mbps(READ_ONCE(p->rp_hai_rate));
 	else if (max(d->time_steps, d->byte_steps) > fast)
-		d->target += bytes_of(READ_ONCE(p->rp_ai_rate));
+		d->target += srn_rate_of_mbps(READ_ONCE(p->rp_ai_rate));
 	d->target = min(d->target, MOST);
 	d->rate = (d->rate + d->target + 1) / 2;
 }

@@ -9,6 +9,7 @@
 #ifndef SRN_DCQCN_H
 #define SRN_DCQCN_H
 
+#include <linux/compiler.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 
@@ -45,6 +46,12 @@ struct srn_dcqcn {
 static inline bool srn_dcqcn_limits(const struct srn_dcqcn *d)
 {
 	return d->rate;
+}
+
+/** srn_dcqcn_alpha() - alpha, of 1024, as rp_initial_alpha_value; any context */
+static inline u32 srn_dcqcn_alpha(const struct srn_dcqcn *d)
+{
+	return READ_ONCE(d->alpha) / (SRN_DCQCN_ONE >> 10);
 }
 
 /**

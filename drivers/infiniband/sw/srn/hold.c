@@ -24,18 +24,16 @@ static u32 psn_of(struct rb_node *node)
 	return srn_pkt(to_skb(node))->psn;
 }
 
-static void charge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
+static void charge(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
 {
-	hold->num++;
-	hold->bytes += skb->truesize;
-	atomic_long_add(skb->truesize, &dev->hold_bytes);
+	hold->bytes += bytes;
+	atomic_long_add(bytes, &dev->hold_bytes);
 }
 
-static void uncharge(struct srn_dev *dev, struct srn_hold *hold, const struct sk_buff *skb)
+static void uncharge(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
 {
-	hold->num--;
-	hold->bytes -= skb->truesize;
-	atomic_long_sub(skb->truesize, &dev->hold_bytes);
+	hold->bytes -= bytes;
+	atomic_long_sub(bytes, &dev->hold_bytes);
 }
 
 /* How much of a QP's requests may be held. */
@@ -104,8 +102,7 @@ static bool may_note(struct srn_dev *dev, struct srn_hold *hold)
 	hold->held = kzalloc(sizeof(*hold->held), GFP_ATOMIC | __GFP_NOWARN);
 	if (!hold->held)
 		return false;
-	hold->bytes += sizeof(*hold->held);
-	atomic_long_add(sizeof(*hold->held), &dev->hold_bytes);
+	charge(dev, hold, sizeof(*hold->held));
 	return true;
 }
 
@@ -124,8 +121,7 @@ static void note_gone(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff
 		return;
 	kfree(hold->held);
 	hold->held = NULL;
-	hold->bytes -= sizeof(*hold->held);
-	atomic_long_sub(sizeof(*hold->held), &dev->hold_bytes);
+	uncharge(dev, hold, sizeof(*hold->held));
 }
 
 void srn_hold_widen(struct srn_dev *dev, struct srn_hold *hold, u32 mtu)
@@ -170,7 +166,8 @@ static bool find_place(struct srn_hold *hold, u32 psn, struct place *at)
 static void insert(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
 		   const struct place *at)
 {
-	charge(dev, hold, skb);
+	hold->num++;
+	charge(dev, hold, skb->truesize);
 	rb_link_node(&skb->rbnode, at->parent, at->link);
 	rb_insert_color(&skb->rbnode, &hold->tree);
 	hold->last = rb_last(&hold->tree);
@@ -185,7 +182,8 @@ static struct sk_buff *take_out(struct srn_dev *dev, struct srn_hold *hold, stru
 	rb_erase(node, &hold->tree);
 	if (node == hold->last)
 		hold->last = rb_last(&hold->tree);
-	uncharge(dev, hold, skb);
+	hold->num--;
+	uncharge(dev, hold, skb->truesize);
 	note_gone(dev, hold, skb);
 	skb->next = NULL;
 	skb->prev = NULL;

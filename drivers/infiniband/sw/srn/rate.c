@@ -27,6 +27,6 @@ u64 srn_rate_of_static(u8 code, u32 link_mbps)
 
 	if (mbps <= 0 || (link_mbps && mbps >= link_mbps))
 		return 0;
-	return mbps * 125000ull;
+	return srn_rate_of_mbps(mbps);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_rate_of_static);

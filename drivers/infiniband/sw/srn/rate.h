@@ -11,6 +11,12 @@ static inline u64 srn_rate_of_kbps(u32 kbps)
 	return kbps * 125ull;
 }
 
+/** srn_rate_of_mbps() - of a static rate, or one among srn_cc_params */
+static inline u64 srn_rate_of_mbps(u32 mbps)
+{
+	return mbps * 125000ull;
+}
+
 /** srn_rate_to_kbps() - at most U32_MAX */
 u32 srn_rate_to_kbps(u64 rate);
 

@@ -14,6 +14,7 @@
 #include <rdma/restrack.h>
 
 #include "cq.h"
+#include "dcqcn.h"
 #include "mr.h"
 #include "note.h"
 #include "psn.h"
@@ -88,7 +89,7 @@ static int put_congestion(struct sk_buff *msg, struct srn_qp *qp)
 	return rdma_nl_put_driver_u32(msg, "cc-rate-kbps", kbps) ||
 	       rdma_nl_put_driver_u32(msg, "cc-target-kbps",
 				      srn_rate_to_kbps(READ_ONCE(qp->dcqcn.target))) ||
-	       rdma_nl_put_driver_u32(msg, "cc-alpha", READ_ONCE(qp->dcqcn.alpha) >> 10);
+	       rdma_nl_put_driver_u32(msg, "cc-alpha", srn_dcqcn_alpha(&qp->dcqcn));
 }
 
 /* What was written since @now_ns was read is 0 ms old. */

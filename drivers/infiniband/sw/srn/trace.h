@@ -11,6 +11,7 @@
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
+#include "dcqcn.h"
 #include "opcode.h"
 #include "parse.h"
 #include "qp.h"
@@ -403,7 +404,7 @@ TRACE_EVENT(srn_rate,
 	),
 	TP_fast_assign(
 		__entry->qpn = qp->ibqp.qp_num;
-		__entry->alpha = qp->dcqcn.alpha >> 10;
+		__entry->alpha = srn_dcqcn_alpha(&qp->dcqcn);
 		__entry->rate = div_u64(qp->dcqcn.rate, 125);
 		__entry->target = div_u64(qp->dcqcn.target, 125);
 	),
