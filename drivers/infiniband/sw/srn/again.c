@@ -110,7 +110,8 @@ static u32 probe_psn(struct srn_qp *qp)
 {
 	u32 last = srn_psn_add(qp->window.at.psn, -1);
 
-	if (qp->retry.rewound || qp->score || qp->resend.asked || qp->retry.probes % 2 == 0 || srn_wqe_is_answered(wqe_of(qp, last)))
+	if (qp->retry.rewound || qp->score || qp->resend.asked || qp->retry.probes % 2 == 0 ||
+	    srn_wqe_is_answered(wqe_of(qp, last)))
 		return qp->window.una;
 	return last;
 }

@@ -55,7 +55,7 @@ void srn_credit_begin(struct srn_credit *c, u32 psn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_credit_begin);
 
-/* What the peer said last is not of them, but they take no part in what is left. */
+/* The peer did not count them when it told of its credits, and they leave what is left of these. */
 void srn_credit_pass(struct srn_credit *c, u32 num)
 {
 	c->ssn = srn_psn_add(c->ssn, num);

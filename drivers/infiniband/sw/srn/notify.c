@@ -42,8 +42,8 @@ static void set_dscp(struct sk_buff *skb, bool is_v6, u8 dscp)
 		ip_hdr(skb)->tos = dscp << 2;
 }
 
-/* By the route of the data, whatever their DSCP: a CNP that waits in the queue that it tells of
- * comes too late. What goes wrong is loss, and the next mark tells
+/* By the route of the QP's own data, but with a DSCP and a priority of its own: a CNP that waits
+ * behind data comes too late. One that does not leave is as one that is lost: the next mark tells
  * as much.
  */
 static void send_cnp(struct srn_qp *qp)
@@ -68,8 +68,8 @@ static void send_cnp(struct srn_qp *qp)
 	srn_xmit_sealed(&path, skb, NULL, 1, bytes);
 }
 
-/* Less data from the peer is the answer to a mark, so only data draw one: a SACK's payload is none,
- * and a CNP for a CNP would go on for ever.
+/* Who is told sends less data, so only marked data draw a CNP. The payload of a SACK or a CNP is
+ * none, and CNPs for CNPs would go on for ever.
  */
 static bool is_told(const struct srn_qp *qp, struct sk_buff *skb)
 {

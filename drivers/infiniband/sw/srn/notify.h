@@ -22,10 +22,10 @@ static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
 
 /**
  * srn_notify_mark() - a packet has come with a mark (CE)
- * @skb: with SRN_PKT_CE, which is taken off: who waits for its turn is not told of twice
+ * @skb: with SRN_PKT_CE, which is taken off: a request that has to wait comes again
  *
- * Counts it; sends the peer of a connection a CNP if it brought data, and none was sent a short
- * time ago. Owner of the turn, BH disabled.
+ * Counts it. Sends the peer of a connection a CNP, if it brought data and none was sent a short
+ * time ago, unless "cc" is off. Owner of the turn, BH disabled.
  */
 void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb);
 

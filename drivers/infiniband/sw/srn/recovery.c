@@ -24,8 +24,8 @@ enum srn_recovery srn_recovery(void)
 	return srn_choice_at(&recovery);
 }
 
-/* SACK is for kernels for debugging until what a peer can make it do is bounded in time
- * (Documentation/wire.rst).
+/* SACK is not finished (Documentation/wire.rst, "Between peers that understand it"): only kernels
+ * for debugging take it, those that have fates.
  */
 static int set(const char *val, const struct kernel_param *kp)
 {

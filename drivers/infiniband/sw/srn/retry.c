@@ -240,7 +240,8 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 }
 
 /* What is missing goes again, and the cursor stays where it is. The same gap once more: that was
- * lost too, which is not charged: the ACK timeout goes on. Returns false if the peer does not keep what comes early.
+ * lost too, which is not charged: the ACK timeout goes on. Returns false if the peer does not keep
+ * what comes early.
  */
 static bool fill_gap(struct srn_qp *qp)
 {
