@@ -145,18 +145,21 @@ TEST_P(React, PauseIsNoRate) {
   EXPECT_EQ(counters.Growth("paced"), 0u);
 }
 
-// Each other one says that it must be less, down to the minimum.
+// Each other one, behind what left at the rate of the last cut, says that it must be less, down to
+// the minimum.
 TEST_P(React, ManyLeadToTheMinimum) {
   const Knob first("rp_rate_to_set_on_first_cnp", "64"), least("rp_min_rate", "4");
   ASSERT_TRUE(first.set() && least.set());
   Start();
   const Counters counters;
-  for (int i = 0; i < 10; ++i) {
+  static constexpr int kCnps = 10;
+  for (int i = 0; i < kCnps; ++i) {
+    if (i > 0) SpanOfWrite(i - 1, 1);
     peer().Send(Cnp());
     peer().ExpectNothingYet(milliseconds(2));
   }
-  ASSERT_TRUE(counters.Grew("rp_cnp_handled", 10));
-  const milliseconds span = SpanOfWrite(0);
+  ASSERT_TRUE(counters.Grew("rp_cnp_handled", kCnps));
+  const milliseconds span = SpanOfWrite(kCnps - 1);
   EXPECT_GE(span, kTwelve);
   EXPECT_LE(span, Wire::Get().Patience(8 * kTwelve)) << "4 Mb/s, and no less";
 }

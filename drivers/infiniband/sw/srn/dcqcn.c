@@ -51,6 +51,7 @@ static void cut(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
 	d->rate = max3(d->rate - less, rest, least_of(p));
 	d->target = max(d->target, d->rate);
 	d->cut_ns = now_ns;
+	d->tried = false;
 	restart_steps(d);
 }
 
@@ -90,6 +91,7 @@ static void see(struct srn_dcqcn *d, u32 sent)
 		return;
 	d->bytes += sent - d->seen_bytes;
 	d->seen_bytes = sent;
+	d->tried = true;
 	d->time_ns = d->time_ns ?: d->seen_ns;
 	d->alpha_ns = d->alpha_ns ?: d->seen_ns;
 }
@@ -130,7 +132,8 @@ void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_n
 	see(d, sent);
 	d->marked = true;
 	take_alpha(d, p, now_ns);
-	if (is_due(d->cut_ns, now_ns, READ_ONCE(p->rp_rate_reduce_monitor_period)))
+	/* While nothing left at the new rate it is the queue of the former one that is marked. */
+	if (d->tried && is_due(d->cut_ns, now_ns, READ_ONCE(p->rp_rate_reduce_monitor_period)))
 		cut(d, p, now_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_dcqcn_cnp);

@@ -39,6 +39,7 @@ struct srn_dcqcn {
 	u32 bytes;		/* and since the last step by bytes */
 	u16 time_steps;		/* since the last cut */
 	u16 byte_steps;
+	bool tried;		/* something left since the last cut */
 	bool marked;		/* a notification came since alpha's last change */
 };
 

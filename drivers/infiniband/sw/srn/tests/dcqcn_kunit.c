@@ -134,6 +134,37 @@ static void srn_dcqcn_target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d.target, rate);
 }
 
+/* What a queue had before the cut may be marked for long: it says nothing of the new rate. */
+static void srn_dcqcn_old_queue_test(struct kunit *test)
+{
+	struct srn_cc_params *p = new_params(test);
+	u64 now = NSEC_PER_SEC, period = p->rp_rate_reduce_monitor_period * (u64)NSEC_PER_USEC, rate;
+	struct srn_dcqcn d = {};
+	u32 sent = 1000000;
+	int i;
+
+	p->rp_rate_to_set_on_first_cnp = 1000;
+	srn_dcqcn_cnp(&d, p, now, sent, 0);
+	rate = d.rate;
+	for (i = 0; i < 10; i++) {
+		now += period;
+		srn_dcqcn_cnp(&d, p, now, sent, 0);
+		KUNIT_EXPECT_EQ_MSG(test, d.rate, rate, "%d", i);
+	}
+	/* What leaves then has one cut, however long that queue is marked. */
+	sent += 1000;
+	srn_dcqcn_cnp(&d, p, now, sent, 0);
+	KUNIT_EXPECT_LT(test, d.rate, rate);
+	rate = d.rate;
+	srn_dcqcn_cnp(&d, p, now + 3 * period, sent, 0);
+	KUNIT_EXPECT_EQ(test, d.rate, rate);
+	/* And a period is waited for, too. */
+	srn_dcqcn_cnp(&d, p, now + 3 * period, sent + 1000, 0);
+	srn_dcqcn_cnp(&d, p, now + 4 * period - 1, sent + 2000, 0);
+	KUNIT_EXPECT_LT(test, d.rate, rate);
+	KUNIT_EXPECT_GE(test, d.rate, rate / 2);
+}
+
 /* The model: all that was sent, and of each kind of step, from where on. */
 #define SENDS	3000
 
@@ -141,7 +172,7 @@ struct model {
 	u64 at[SENDS];
 	u32 len[SENDS];
 	int sends;
-	int time_from, alpha_from, byte_from;
+	int time_from, alpha_from, byte_from, cut_from;
 	u32 byte_rest;
 	u64 rate, target, cut_ns;
 	u32 alpha, time_steps, byte_steps;
@@ -191,6 +222,7 @@ static void model_cut(struct model *m, const struct srn_cc_params *p, u64 now)
 	m->byte_rest = 0;
 	m->time_from = m->sends;
 	m->byte_from = m->sends;
+	m->cut_from = m->sends;
 	m->cut_ns = now;
 }
 
@@ -208,7 +240,8 @@ static void model_cnp(struct model *m, const struct srn_cc_params *p, u64 now)
 {
 	m->marked = true;
 	model_alpha(m, p, now);
-	if (now - m->cut_ns >= p->rp_rate_reduce_monitor_period * 1000ull)
+	if (m->sends > m->cut_from &&
+	    now - m->cut_ns >= p->rp_rate_reduce_monitor_period * 1000ull)
 		model_cut(m, p, now);
 }
 
@@ -485,6 +518,7 @@ static struct kunit_case srn_dcqcn_cases[] = {
 	KUNIT_CASE(srn_dcqcn_begins_behind_a_burst_test),
 	KUNIT_CASE(srn_dcqcn_ends_test),
 	KUNIT_CASE(srn_dcqcn_target_test),
+	KUNIT_CASE(srn_dcqcn_old_queue_test),
 	KUNIT_CASE(srn_dcqcn_model_test),
 	KUNIT_CASE(srn_dcqcn_bounds_test),
 	KUNIT_CASE(srn_dcqcn_fair_test),
