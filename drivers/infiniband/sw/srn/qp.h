@@ -119,7 +119,8 @@ struct srn_qp {
 	struct srn_mw_owner windows;	/* of type 2; own lock */
 	struct srn_turn turn;
 	struct sk_buff_head rxq;	/* own lock */
-	atomic_t rxq_bytes;		/* of truesize; at most SRN_RXQ_BYTES */
+	struct sk_buff_head noticeq;	/* likewise; CNPs, which wait for nothing but the turn */
+	atomic_t rxq_bytes;		/* of both, truesize; at most SRN_RXQ_BYTES */
 };
 
 static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)

@@ -45,7 +45,8 @@ static int put_responder(struct sk_buff *msg, struct srn_qp *qp)
 
 	return rdma_nl_put_driver_u32_hex(msg, "expected-psn", READ_ONCE(peer->psn)) ||
 	       rdma_nl_put_driver_u32(msg, "msn", READ_ONCE(peer->msn)) ||
-	       rdma_nl_put_driver_u32(msg, "rx-queued", skb_queue_len_lockless(&qp->rxq));
+	       rdma_nl_put_driver_u32(msg, "rx-queued", skb_queue_len_lockless(&qp->rxq) +
+							skb_queue_len_lockless(&qp->noticeq));
 }
 
 /* In 32 bits: the rdma program ends at the padding in front of a longer number. */

@@ -81,14 +81,20 @@ static void put_back(struct srn_qp *qp, struct sk_buff *skb)
 	skb_queue_head(&qp->rxq, skb);
 }
 
-void srn_round_purge(struct srn_qp *qp)
+static void purge(struct srn_qp *qp, struct sk_buff_head *queue)
 {
 	struct sk_buff *skb;
 
-	while ((skb = skb_dequeue(&qp->rxq))) {
+	while ((skb = skb_dequeue(queue))) {
 		uncharge(qp, skb);
 		kfree_skb(skb);
 	}
+}
+
+void srn_round_purge(struct srn_qp *qp)
+{
+	purge(qp, &qp->noticeq);
+	purge(qp, &qp->rxq);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_purge);
 
@@ -103,6 +109,14 @@ static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter caus
 	srn_count_add(qp->dev, cause, srn_pkt_num(skb));
 	trace_srn_drop(qp->dev, cause);
 	kfree_skb(skb);
+}
+
+/* A congestion notification is of no message: no place in their order is its own, and behind a
+ * request that waits it would be of a congestion that is over.
+ */
+static bool is_notice(struct sk_buff *skb)
+{
+	return srn_pkt_info(skb)->op == SRN_OP_CNP;
 }
 
 static bool must_split(struct srn_qp *qp, struct sk_buff *skb)
@@ -183,6 +197,24 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	if (run)
 		srn_count(qp->dev, SRN_CNT_RCVD_RUNS);
 	return true;
+}
+
+/* Before all that waits, and with a budget of their own: many of them shall not keep requests
+ * from their turn. Returns true if some are left.
+ */
+static bool run_notices(struct srn_qp *qp)
+{
+	int budget = SRN_ROUND_BUDGET;
+	struct sk_buff *skb;
+
+	while (unlikely(!skb_queue_empty_lockless(&qp->noticeq))) {
+		if (!budget--)
+			return true;
+		skb = skb_dequeue(&qp->noticeq);
+		uncharge(qp, skb);
+		rx_one(qp, skb);
+	}
+	return false;
 }
 
 /* Returns true if packets are left; if budget is left too, the first one waits for answers to
@@ -339,8 +371,9 @@ static bool takes_posts(struct srn_qp *qp, unsigned int bits, bool more)
 static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 {
 	int rx = SRN_ROUND_BUDGET;
-	bool more, sq, flush = false;
+	bool more, sq, notices, flush = false;
 
+	notices = run_notices(qp);
 	more = run_rx(qp, &rx);
 	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;
@@ -355,6 +388,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 	else if (unlikely(more) && rx > 0)
 		/* Answers that wait for room have an alarm; else who waited for them can go. */
 		more = !qp->resp.replay.open;
+	more |= notices;
 	if (is_error(qp))
 		flush = run_flush(qp);
 	if (sq && !more && !flush)
@@ -381,6 +415,7 @@ void srn_round_init(struct srn_qp *qp)
 {
 	srn_turn_init(&qp->turn, qp_round);
 	skb_queue_head_init(&qp->rxq);
+	skb_queue_head_init(&qp->noticeq);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
@@ -408,7 +443,7 @@ static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	count_rx(qp, skb);
-	skb_queue_tail(&qp->rxq, skb);
+	skb_queue_tail(unlikely(is_notice(skb)) ? &qp->noticeq : &qp->rxq, skb);
 }
 
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
@@ -417,7 +452,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
 
 	/* With a turn that is taken back from a worker there may be packets that came before. */
-	if (owned && skb_queue_empty_lockless(&qp->rxq)) {
+	if (owned && (skb_queue_empty_lockless(&qp->rxq) || is_notice(skb))) {
 		count_rx(qp, skb);
 		rx_one(qp, skb);
 	} else {

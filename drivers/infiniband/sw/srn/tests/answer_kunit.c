@@ -383,6 +383,56 @@ static void srn_answer_held_test(struct kunit *test)
 	__skb_queue_purge(&held);
 }
 
+/* A peer's congestion notifications do not wait behind what waits for the answers that they slow
+ * down: not where they come, nor where somebody else has the turn.
+ */
+static void srn_answer_notice_test(struct kunit *test)
+{
+	const u32 npsn = 40 * SRN_ROUND_BUDGET;
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
+	int i;
+
+	__skb_queue_head_init(&held);
+	give_payer(test, qp);
+	give_cq(test, qp);
+	qp->cc = SRN_CC_DCQCN;
+	qp->rq.open = true;
+	migrate_disable();
+	fake_route(test, &qp->path, hold);
+	local_bh_disable();
+	srn_round_rx(qp, new_read(test, 0, mem, npsn * MTU));
+	srn_round_rx(qp, new_send_inv(test, npsn, mem));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
+	local_bh_disable();
+	srn_round_rx(qp, new_packet(test, SRN_OPCODE_CNP, 0));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_CNP_HANDLED), 1);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	/* More than a round takes are there when the turn is given back. */
+	srn_turn_own(&qp->turn);
+	local_bh_disable();
+	for (i = 0; i < 2 * SRN_ROUND_BUDGET; i++)
+		srn_round_rx(qp, new_packet(test, SRN_OPCODE_CNP, 0));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_CNP_HANDLED), 1);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->noticeq), 2 * SRN_ROUND_BUDGET);
+	srn_turn_disown(&qp->turn);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_CNP_HANDLED), 2 * SRN_ROUND_BUDGET + 1);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
+	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_VALID);
+	migrate_enable();
+	srn_turn_own(&qp->turn);
+	srn_clock_stop(&qp->clock);
+	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+	srn_turn_disown(&qp->turn);
+	__skb_queue_purge(&held);
+}
+
 /* In RTS, with requests in flight; the test has its turn. */
 static struct srn_qp *new_asking(struct kunit *test)
 {
@@ -548,6 +598,7 @@ static struct kunit_case srn_answer_cases[] = {
 	KUNIT_CASE(srn_answer_again_in_vain_test),
 	KUNIT_CASE(srn_answer_half_a_round_test),
 	KUNIT_CASE(srn_answer_held_test),
+	KUNIT_CASE(srn_answer_notice_test),
 	KUNIT_CASE(srn_answer_behind_many_test),
 	KUNIT_CASE(srn_answer_fatal_is_not_mine_test),
 	KUNIT_CASE(srn_answer_says_it_test),
