@@ -108,12 +108,15 @@ u32 srn_pace_ask(struct srn_pace *p, enum srn_pace_side side, u64 now_ns)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pace_ask);
 
-void srn_pace_woken(struct srn_pace *p, u64 now_ns)
+u64 srn_pace_woken(struct srn_pace *p, u64 now_ns)
 {
-	if (!p->closed || now_ns < p->next_ns)
-		return;
+	if (!p->closed)
+		return 0;
+	if (now_ns < p->next_ns)
+		return p->next_ns - now_ns;
 	catch_up(p, now_ns);
 	p->closed = false;
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pace_woken);
 

@@ -94,8 +94,13 @@ static inline bool srn_pace_ends(const struct srn_pace *p, u32 bytes)
  */
 u64 srn_pace_wait(struct srn_pace *p, enum srn_pace_side side, u64 now_ns);
 
-/** srn_pace_woken() - that alarm has come: whoever asks from here on, and when, waits no more */
-void srn_pace_woken(struct srn_pace *p, u64 now_ns);
+/**
+ * srn_pace_woken() - that alarm has come: whoever asks from here on, and when, waits no more
+ *
+ * Return: 0, or, since something has left unasked meanwhile (a probe), in how many ns it is to ring
+ * again: else it stayed closed, and the time until somebody asks would be taken for lateness.
+ */
+u64 srn_pace_woken(struct srn_pace *p, u64 now_ns);
 
 /** srn_pace_is_closed() - whether somebody waits, and the alarm has not come */
 static inline bool srn_pace_is_closed(const struct srn_pace *p)

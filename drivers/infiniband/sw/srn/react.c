@@ -89,6 +89,14 @@ void srn_react_wait(struct srn_qp *qp, enum srn_pace_side side, u64 now_ns)
 	srn_clock_set(&qp->clock, SRN_ALARM_PACE, srn_pace_wait(&qp->pace, side, now_ns));
 }
 
+void srn_react_woken(struct srn_qp *qp, u64 now_ns)
+{
+	u64 ns = srn_pace_woken(&qp->pace, now_ns);
+
+	if (ns)
+		srn_clock_set(&qp->clock, SRN_ALARM_PACE, ns);
+}
+
 void srn_react_reset(struct srn_qp *qp)
 {
 	qp->dcqcn = (struct srn_dcqcn){};

@@ -38,6 +38,9 @@ u32 srn_react_ask(struct srn_qp *qp, enum srn_pace_side side, u64 now_ns);
 /** srn_react_wait() - what @side has to send waits for the pace: counts that, and sets an alarm */
 void srn_react_wait(struct srn_qp *qp, enum srn_pace_side side, u64 now_ns);
 
+/** srn_react_woken() - that alarm has come */
+void srn_react_woken(struct srn_qp *qp, u64 now_ns);
+
 /** srn_react_reset() - nothing is known of congestion */
 void srn_react_reset(struct srn_qp *qp);
 

@@ -13,7 +13,6 @@
 #include "gather.h"
 #include "hello.h"
 #include "notify.h"
-#include "pace.h"
 #include "parse.h"
 #include "path.h"
 #include "qp.h"
@@ -300,7 +299,7 @@ static bool run_alarms(struct srn_qp *qp, bool left)
 	srn_retry_alarm(qp, due);
 	srn_requester_alarm(qp, due);
 	if (due & BIT(SRN_ALARM_PACE))
-		srn_pace_woken(&qp->pace, ktime_get_ns());
+		srn_react_woken(qp, ktime_get_ns());
 	return due;
 }
 

@@ -146,6 +146,26 @@ static void srn_pace_idle_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, send_all(&p, PACKET, now), SRN_PACE_QUANTUM_NS / 8 / PACKET);
 }
 
+/* What leaves unasked while it is closed puts off its end: the alarm rings again, and then it is
+ * open. Nor is a pause behind that lateness.
+ */
+static void srn_pace_charged_closed_test(struct kunit *test)
+{
+	struct srn_pace p = new_pace(125000000);
+	u64 now = START;
+
+	send_all(&p, PACKET, now);
+	now += wait(&p, now);
+	srn_pace_sent(&p, 1000);
+	KUNIT_EXPECT_EQ(test, srn_pace_woken(&p, now), 8000);
+	KUNIT_EXPECT_TRUE(test, srn_pace_is_closed(&p));
+	now += 8000;
+	KUNIT_EXPECT_EQ(test, srn_pace_woken(&p, now), 0);
+	KUNIT_EXPECT_FALSE(test, srn_pace_is_closed(&p));
+	now += 100 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, send_all(&p, PACKET, now), SRN_PACE_QUANTUM_NS / 8 / PACKET);
+}
+
 /* Between quanta it stays closed, whoever asks. */
 static void srn_pace_closed_test(struct kunit *test)
 {
@@ -321,6 +341,7 @@ static struct kunit_case srn_pace_cases[] = {
 	KUNIT_CASE(srn_pace_unknown_mtu_test),
 	KUNIT_CASE(srn_pace_late_test),
 	KUNIT_CASE(srn_pace_idle_test),
+	KUNIT_CASE(srn_pace_charged_closed_test),
 	KUNIT_CASE(srn_pace_closed_test),
 	KUNIT_CASE(srn_pace_share_test),
 	KUNIT_CASE(srn_pace_ends_test),

@@ -5,6 +5,7 @@
 #include "../parse.h"
 #include "../post_kernel.h"
 #include "../qp.h"
+#include "../react.h"
 #include "../requester.h"
 #include "../round.h"
 #include "../stats.h"
@@ -417,6 +418,30 @@ static void srn_round_hushed_is_watched_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 }
 
+/* A pace whose end was put off while it was closed opens by itself, though nobody asks. */
+static void srn_round_pace_opens_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	int i;
+
+	give_clock(test, qp);
+	srn_pace_reset(&qp->pace);
+	srn_pace_limit(&qp->pace, SRN_PACE_USER, 125000);
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	srn_react_ask(qp, SRN_PACE_ANSWERS, ktime_get_ns());
+	srn_pace_wait(&qp->pace, SRN_PACE_ANSWERS, ktime_get_ns());
+	srn_clock_set(&qp->clock, SRN_ALARM_PACE, 0);
+	srn_pace_sent(&qp->pace, 1250);
+	local_bh_disable();
+	qp->turn.run(&qp->turn, SRN_TURN_TIMER);
+	local_bh_enable();
+	srn_turn_disown(&qp->turn);
+	for (i = 0; i < 1000 && srn_pace_is_closed(&qp->pace); i++)
+		msleep(1);
+	KUNIT_EXPECT_FALSE(test, srn_pace_is_closed(&qp->pace));
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+}
+
 static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_rxq_bounded_test),
 	KUNIT_CASE_PARAM(srn_round_rxq_scarce_test, scarce_gen_params),
@@ -428,6 +453,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_go_on_again_test),
 	KUNIT_CASE(srn_round_doorbell_again_test),
 	KUNIT_CASE(srn_round_hushed_is_watched_test),
+	KUNIT_CASE(srn_round_pace_opens_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
