@@ -80,13 +80,20 @@ static void put_back(struct srn_qp *qp, struct sk_buff *skb)
 	skb_queue_head(&qp->rxq, skb);
 }
 
+static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter cause)
+{
+	srn_count_add(qp->dev, cause, srn_pkt_num(skb));
+	trace_srn_drop(qp->dev, cause);
+	kfree_skb(skb);
+}
+
 static void purge(struct srn_qp *qp, struct sk_buff_head *queue)
 {
 	struct sk_buff *skb;
 
 	while ((skb = skb_dequeue(queue))) {
 		uncharge(qp, skb);
-		kfree_skb(skb);
+		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
 	}
 }
 
@@ -101,13 +108,6 @@ EXPORT_SYMBOL_IF_KUNIT(srn_round_purge);
 static bool is_from_peer(const struct srn_qp *qp, const struct sk_buff *skb)
 {
 	return !qp->svc->connected || srn_path_from(&qp->path, skb);
-}
-
-static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter cause)
-{
-	srn_count_add(qp->dev, cause, srn_pkt_num(skb));
-	trace_srn_drop(qp->dev, cause);
-	kfree_skb(skb);
 }
 
 /* A congestion notification is of no message: no place in their order is its own, and behind a
@@ -157,6 +157,25 @@ static bool is_answer(struct sk_buff *skb)
 	return !info->is_request && info->op != SRN_OP_NONE;
 }
 
+static bool is_hello(struct sk_buff *skb)
+{
+	return srn_pkt_info(skb)->op == SRN_OP_SACK && srn_sack_kind(skb) != SRN_SACK_HELD;
+}
+
+/* Of no message. It may have waited while the QP left the state that demux saw. */
+static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (!srn_responder_receives(qp)) {
+		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
+		return;
+	}
+	if (is_notice(skb))
+		srn_react_cnp(qp);
+	else
+		srn_hello_rx(qp, skb);
+	consume_skb(skb);
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -173,17 +192,8 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	trace_srn_rx(qp, skb);
 	if (unlikely(srn_pkt(skb)->flags & SRN_PKT_CE))
 		srn_notify_mark(qp, skb);
-	if (unlikely(srn_pkt_info(skb)->op == SRN_OP_CNP)) {
-		/* It may have waited while the QP went to RESET. */
-		if (srn_responder_receives(qp))
-			srn_react_cnp(qp);
-		consume_skb(skb);
-	} else if (unlikely(srn_pkt_info(skb)->op == SRN_OP_SACK) &&
-		   srn_sack_kind(skb) != SRN_SACK_HELD) {
-		/* It may have waited while the QP went to RESET. */
-		if (srn_responder_receives(qp))
-			srn_hello_rx(qp, skb);
-		consume_skb(skb);
+	if (unlikely(is_notice(skb) || is_hello(skb))) {
+		rx_aside(qp, skb);
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
 	} else if (is_answer(skb)) {

@@ -56,7 +56,7 @@ enum srn_counter {
 	SRN_CNT_RX_PAD,
 	SRN_CNT_RX_ICRC,
 	SRN_CNT_RX_NO_QP,		/* no such QP, or its type does not take the opcode */
-	SRN_CNT_RX_BAD_STATE,		/* the QP does not receive in its state */
+	SRN_CNT_RX_BAD_STATE,		/* the QP does not receive in its state, or not any more */
 	SRN_CNT_RX_BAD_ADDR,		/* source or destination is not the QP's */
 	SRN_CNT_RX_BAD_PKEY,
 	SRN_CNT_RX_BAD_QKEY,

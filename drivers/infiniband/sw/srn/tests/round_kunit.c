@@ -105,6 +105,42 @@ static void srn_round_peer_of_old_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 0);
 }
 
+/* What is of no message waited while the QP left the state in which it takes that, or goes with
+ * what waits when it is reset: each is counted.
+ */
+static void srn_round_state_changed_test(struct kunit *test)
+{
+	static const enum ib_qp_state states[] = { IB_QPS_RESET, IB_QPS_INIT, IB_QPS_ERR };
+	struct srn_qp *qp = &new_owner(test)->qp;
+	u32 i;
+
+	give_cq(test, qp);
+	qp->scq = qp->rcq;
+	qp->page = fake_page(test);
+	qp->cc = SRN_CC_DCQCN;
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		qp->state = IB_QPS_RTR;
+		srn_turn_own(&qp->turn);
+		local_bh_disable();
+		srn_round_rx(qp, new_packet(test, SRN_OPCODE_CNP, 0));
+		srn_round_rx(qp, new_packet(test, SRN_OPCODE_SACK, 0));
+		local_bh_enable();
+		qp->state = states[i];
+		srn_turn_disown(&qp->turn);
+		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+		KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_BAD_STATE), 2 * i + 2);
+	}
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_CNP_HANDLED), 0);
+	srn_turn_own(&qp->turn);
+	local_bh_disable();
+	srn_round_rx(qp, new_packet(test, SRN_OPCODE_CNP, 0));
+	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0));
+	local_bh_enable();
+	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_BAD_STATE), 2 * i + 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+}
+
 static struct sk_buff *new_big_packet(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(1000, GFP_KERNEL);
@@ -454,6 +490,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_doorbell_again_test),
 	KUNIT_CASE(srn_round_hushed_is_watched_test),
 	KUNIT_CASE(srn_round_pace_opens_test),
+	KUNIT_CASE(srn_round_state_changed_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
