@@ -281,7 +281,19 @@ TEST_P(RcSack, WhatIsLostAgainGoesAgain) {
   ExpectAllSent(5);
 }
 
-// A peer may drop what it had: the local ACK timeout forgets what it said.
+// A peer may drop what it had, and say so: by what it names, not only by silence.
+TEST_P(RcSack, RenegedPacketsThatAreNamedComeAtOnce) {
+  StartOnLongPath();
+  PostSends(0, 6);
+  SendHeld(0, {1, 2, 3, 4, 5});
+  ExpectAgain({0});
+  SendHeld(1, {1, 4});
+  ExpectAgain({1, 3, 4});
+  ExpectNoneAgain();
+  ExpectAllSent(6);
+}
+
+// A peer may drop what it had, and say nothing: a probe finds out.
 TEST_P(RcSack, RenegedPacketsComeAgain) {
   Start({.timeout = 14});
   Greet();

@@ -112,6 +112,13 @@ static bool is_missed(const struct srn_qp *qp, u32 psn)
 	return receives(qp) && qp->window.una == psn;
 }
 
+/* It names the oldest one, which it may have had and let go. */
+static void rx_missed(struct srn_qp *qp)
+{
+	srn_lost_missed(qp);
+	srn_retry_nak(qp);
+}
+
 /* What was known of what is behind a READ that has more of its answer now. */
 static void catch_up(struct srn_qp *qp)
 {
@@ -125,7 +132,7 @@ static void catch_up(struct srn_qp *qp)
 	if (early->named_any && srn_psn_diff(early->named, qp->window.una) <= 0) {
 		early->named_any = false;
 		if (is_missed(qp, early->named))
-			srn_retry_nak(qp);
+			rx_missed(qp);
 	}
 }
 
@@ -136,7 +143,7 @@ static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
 	else if (is_missed(qp, psn))
-		srn_retry_nak(qp);
+		rx_missed(qp);
 }
 
 static void rx_rnr(struct srn_qp *qp, u32 psn, u8 code)
@@ -228,6 +235,8 @@ static void rx_sack(struct srn_qp *qp, struct sk_buff *skb)
 	srn_note_rcvd(qp, srn_pkt_syndrome(skb), psn);
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
+	if (is_missed(qp, psn))
+		srn_lost_missed(qp);
 	if (receives(qp) && srn_lost_heard(qp, psn, skb))
 		srn_retry_heard(qp);
 	else if (is_missed(qp, psn))

@@ -54,6 +54,16 @@ void srn_lost_stop(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_stop);
 
+/* A peer may let go of what it holds, and it tells of a hole in front of that first: what it said
+ * before of PSNs behind this one is as old.
+ */
+void srn_lost_missed(struct srn_qp *qp)
+{
+	if (qp->score && srn_psns_has(&qp->score->has, qp->window.una))
+		srn_lost_stop(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_missed);
+
 /* Without memory it is as if the SACK were lost. */
 static bool may_score(struct srn_qp *qp)
 {

@@ -21,6 +21,14 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb);
 /** srn_lost_acked() - the oldest PSN moved */
 void srn_lost_acked(struct srn_qp *qp);
 
+/**
+ * srn_lost_missed() - the peer misses the oldest PSN: it names it, or is silent though nothing else
+ * could keep it from acknowledging that
+ *
+ * If it had said that it has it, it has let it go since, and nothing that it said counts any more.
+ */
+void srn_lost_missed(struct srn_qp *qp);
+
 /** srn_lost_stop() - the cursor goes back, or nothing is in flight: forget what the peer has */
 void srn_lost_stop(struct srn_qp *qp);
 

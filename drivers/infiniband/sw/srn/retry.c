@@ -343,6 +343,7 @@ static void probe(struct srn_qp *qp)
 {
 	trace_srn_silence(qp, true);
 	qp->retry.probes++;
+	srn_lost_missed(qp);
 	srn_hello_later(&qp->peer);
 	srn_resend_probe(&qp->resend);
 	srn_window_untime(&qp->window);

@@ -248,6 +248,100 @@ static void srn_sack_overrun_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RNR_EXCEEDED), 0);
 }
 
+/* All of OUT SENDs are in flight, and the peer has those behind the first two. */
+static struct srn_qp *new_believer(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, OUT) = {};
+
+	give_sends(test, qp, 1);
+	qp->sq.fetched = 1;
+	srn_sq_start(srn_sq_wqe(&qp->sq, 0), 0, OUT, 1);
+	srn_resend_start(&qp->resend);
+	qp->timeout = 20;
+	qp->retry_cnt = 7;
+	qp->retry.retries = 7;
+	qp->window.at.index = 1;
+	fly(qp, OUT);
+	bitmap_set(map, 1, OUT - 2);
+	KUNIT_ASSERT_TRUE(test, hear(test, qp, 0, map, OUT - 1));
+	return qp;
+}
+
+static struct sk_buff *new_answer(struct kunit *test, u8 syndrome, u32 psn)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+
+	put_unaligned_be32((u32)syndrome << 24,
+			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
+	return skb;
+}
+
+static u32 num_lost(struct srn_qp *qp, u64 now)
+{
+	u32 psn, len, num = 0;
+
+	while ((len = srn_lost_next(qp, now, &psn))) {
+		srn_lost_sent(qp, now, psn, len);
+		num += len;
+	}
+	return num;
+}
+
+/* A peer that was short of memory let go of what it had, and says of which PSNs: they are as lost as
+ * others from then on.
+ */
+static void srn_sack_taken_back_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_believer(test);
+	DECLARE_BITMAP(map, OUT) = {};
+	struct sk_buff *skb;
+
+	KUNIT_EXPECT_EQ(test, num_lost(qp, ktime_get_ns()), 2);
+	/* Both came, and of what is behind them 21 have gone. */
+	bitmap_set(map, 0, OUT);
+	bitmap_clear(map, 9, 20);
+	skb = new_sack(test, 2, map, OUT - 3);
+	put_unaligned_be32((u32)SRN_SYN_NAK_SEQ << 24,
+			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
+	srn_completer_rx(qp, skb);
+	KUNIT_ASSERT_NOT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
+	KUNIT_EXPECT_EQ(test, num_lost(qp, ktime_get_ns()), 21);
+	KUNIT_EXPECT_EQ(test, qp->retry.retries, 7);
+	srn_lost_stop(qp);
+}
+
+/* By a NAK it says that it holds nothing. */
+static void srn_sack_taken_back_by_nak_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_believer(test);
+
+	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, 0));
+	/* It never had that one: it is a NAK of before. */
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, 2));
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
+	KUNIT_EXPECT_TRUE(test, srn_resend_any(&qp->resend));
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), OUT - 2);
+	KUNIT_EXPECT_EQ(test, qp->retry.retries, 7);
+}
+
+/* And by silence, behind the ACK of the last one that was missing: then it is asked. */
+static void srn_sack_taken_back_in_silence_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_believer(test);
+
+	srn_completer_rx(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, num_lost(qp, ktime_get_ns()), 0);
+	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_TRUE(test, srn_resend_any(&qp->resend));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 0);
+}
+
 /* Each new PSN goes in place of one that came, as one that goes again does. */
 static void srn_sack_new_ones_count_test(struct kunit *test)
 {
@@ -357,6 +451,9 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_lost_twice_test),
 	KUNIT_CASE(srn_sack_lost_twice_beside_read_test),
 	KUNIT_CASE_PARAM(srn_sack_overrun_test, overrun_gen_params),
+	KUNIT_CASE(srn_sack_taken_back_test),
+	KUNIT_CASE(srn_sack_taken_back_by_nak_test),
+	KUNIT_CASE(srn_sack_taken_back_in_silence_test),
 	KUNIT_CASE(srn_sack_new_ones_count_test),
 	KUNIT_CASE(srn_sack_in_time_test),
 	KUNIT_CASE(srn_sack_in_vain_test),
