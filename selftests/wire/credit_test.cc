@@ -239,6 +239,24 @@ TEST_P(CreditsKept, RefusedForWantOfAReceiveItAsksAgain) {
   ExpectAllSent(1, 2);
 }
 
+// What goes again had its credits: no packet of it asks, but the one that had none.
+TEST_P(CreditsKept, WhatGoesAgainDoesNotAskOneByOne) {
+  PostSends(1, 1);
+  ExpectPsns(0, 0);
+  SendAck(0, 1, 3);
+  ExpectSent(1, IBV_WC_SEND);
+  PostSends(2, 5);
+  ExpectPsns(1, 4);
+  peer().Send(Nak(DevPsn(1), 1, roce::RnrNak(1)));
+  for (int i = 1; i <= 4; ++i) {
+    const Packet packet = peer().Expect();
+    EXPECT_EQ(packet.bth.psn, DevPsn(i));
+    EXPECT_EQ(packet.bth.ack_req, i == 4) << i;
+  }
+  SendAck(4, 5, 0);
+  ExpectAllSent(2, 5);
+}
+
 TEST_P(CreditsKept, LostWithoutCreditItIsSentAgain) {
   Restart({.timeout = 15});
   PostSends(1, 2);

@@ -86,4 +86,14 @@ static inline bool srn_credit_stops(const struct srn_credit *c, u32 psn, u32 una
 	       srn_psn_diff(una, c->first_psn) <= 0;
 }
 
+/**
+ * srn_credit_asks() - whether the packet with @psn asks for credits, and nothing goes with it
+ *
+ * That is of the request that began without one; what is sent again in front of it had some.
+ */
+static inline bool srn_credit_asks(const struct srn_credit *c, u32 psn)
+{
+	return c->limited && srn_psn_diff(psn, c->first_psn) >= 0;
+}
+
 #endif

@@ -127,7 +127,8 @@ static bool next_follows(struct srn_qp *qp)
 	next = srn_sq_wqe(&qp->sq, index);
 	return !next->status && !(next->flags & IB_SEND_FENCE) && !srn_wqe_is_answered(next) &&
 	       !srn_wqe_is_local(next) && qp->state != IB_QPS_SQD &&
-	       !srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true);
+	       (next->started ||
+		!srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true));
 }
 
 static bool wants_ack(const struct srn_qp *qp, const struct srn_plan *plan, bool follows)
@@ -214,7 +215,8 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 {
 	unsigned int flags;
 
-	d->follows = !qp->credit.limited && (!plan->last || next_follows(qp)) &&
+	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
+		     (!plan->last || next_follows(qp)) &&
 		     !pace_ends(qp, wqe, plan);
 	d->asked = wants_ack(qp, plan, d->follows);
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
@@ -230,7 +232,8 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 	const struct srn_window *w = &qp->window;
 	u32 num = srn_segment_left(wqe, plan);
 
-	if (num < 2 || w->doubt || wqe->pieces || qp->retry.probing || qp->credit.limited ||
+	if (num < 2 || w->doubt || wqe->pieces || qp->retry.probing ||
+	    srn_credit_asks(&qp->credit, plan->psn) ||
 	    !srn_build_references(qp, wqe, plan))
 		return 1;
 	num = min3(num, srn_window_room(w), (u32)budget);

@@ -47,6 +47,23 @@ static void srn_credit_limited_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, c.limited);
 }
 
+/* What is sent again in front of the limited one is not. */
+static void srn_credit_rewound_test(struct kunit *test)
+{
+	struct srn_credit c;
+
+	srn_credit_start(&c, true);
+	srn_credit_begin(&c, 0xfffffe);
+	srn_credit_heard(&c, 1, 1, 0xffffff);
+	srn_credit_begin(&c, 0xffffff);
+	KUNIT_EXPECT_FALSE(test, srn_credit_asks(&c, 0xffffff));
+	srn_credit_begin(&c, 0);
+	KUNIT_EXPECT_FALSE(test, srn_credit_asks(&c, 0xffffff));
+	KUNIT_EXPECT_TRUE(test, srn_credit_asks(&c, 0));
+	srn_credit_heard(&c, 2, 1, 0xffffff);
+	KUNIT_EXPECT_FALSE(test, srn_credit_asks(&c, 0));
+}
+
 /* As many as the peer has said, then one that is limited. */
 static void srn_credit_count_test(struct kunit *test)
 {
@@ -158,6 +175,7 @@ static void srn_credit_off_test(struct kunit *test)
 static struct kunit_case srn_credit_cases[] = {
 	KUNIT_CASE(srn_credit_table_test),
 	KUNIT_CASE(srn_credit_limited_test),
+	KUNIT_CASE(srn_credit_rewound_test),
 	KUNIT_CASE(srn_credit_count_test),
 	KUNIT_CASE(srn_credit_waits_test),
 	KUNIT_CASE(srn_credit_none_taken_test),
