@@ -76,6 +76,43 @@ static void srn_gate_reads_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 }
 
+/* Beyond what the peer has told of, while an answer may tell more: what takes a receive of it. */
+static void srn_gate_credit_test(struct kunit *test)
+{
+	static const struct {
+		u8 opcode;
+		enum srn_gate gate;
+	} rows[] = {
+		{ IB_WR_SEND, SRN_GATE_CREDIT },
+		{ IB_WR_SEND_WITH_IMM, SRN_GATE_CREDIT },
+		{ IB_WR_SEND_WITH_INV, SRN_GATE_CREDIT },
+		{ IB_WR_RDMA_WRITE_WITH_IMM, SRN_GATE_CREDIT },
+		{ IB_WR_RDMA_WRITE, SRN_GATE_OPEN },
+		{ IB_WR_RDMA_READ, SRN_GATE_OPEN },
+		{ IB_WR_ATOMIC_CMP_AND_SWP, SRN_GATE_OPEN },
+	};
+	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->svc = srn_service_of(IB_QPT_RC);
+	qp->state = IB_QPS_RTS;
+	qp->max_rd_atomic = 2;
+	srn_window_start(&qp->window, 0, 1024);
+	qp->credit = (struct srn_credit){ .on = true, .ssn = 2, .lsn = 1 };
+	srn_window_sent(&qp->window, 1, true, false);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		wqe->opcode = rows[i].opcode;
+		KUNIT_EXPECT_EQ_MSG(test, srn_gate_wqe(qp, wqe), rows[i].gate, "%u", i);
+	}
+	/* What was begun goes on, also when it is sent again. */
+	wqe->opcode = IB_WR_SEND;
+	wqe->started = true;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+}
+
 /* Beyond the quantum of its rate it waits, unless it waits for something else first. */
 static void srn_gate_pace_test(struct kunit *test)
 {
@@ -116,6 +153,7 @@ static void srn_gate_read_behind_many_test(struct kunit *test)
 static struct kunit_case srn_gate_cases[] = {
 	KUNIT_CASE_PARAM(srn_gate_order_test, order_gen_params),
 	KUNIT_CASE(srn_gate_reads_test),
+	KUNIT_CASE(srn_gate_credit_test),
 	KUNIT_CASE(srn_gate_pace_test),
 	KUNIT_CASE(srn_gate_read_behind_many_test),
 	{}
