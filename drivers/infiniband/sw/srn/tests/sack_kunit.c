@@ -104,6 +104,22 @@ static void srn_sack_charge_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, charged(qp), 0);
 }
 
+/* How far ahead the peer holds is in 24 bits: what the upper ones say is something else. */
+static void srn_sack_ahead_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 0x5 };
+	struct sk_buff *skb = new_sack(test, 0, map, 32);
+	struct srn_sack_fields *fields = (void *)skb->data + srn_pkt_payload(skb);
+
+	fly(qp, 8);
+	put_unaligned_be32(0xff000000 | (SRN_WINDOW + 1), &fields->ahead);
+	KUNIT_EXPECT_TRUE(test, srn_lost_heard(qp, 0, skb));
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_WINDOW + 1);
+	kfree_skb(skb);
+	srn_lost_stop(qp);
+}
+
 /* Where the device has no room it is as if the SACK were lost. */
 static void srn_sack_full_test(struct kunit *test)
 {
@@ -446,6 +462,7 @@ static void srn_sack_in_vain_test(struct kunit *test)
 
 static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_charge_test),
+	KUNIT_CASE(srn_sack_ahead_test),
 	KUNIT_CASE(srn_sack_full_test),
 	KUNIT_CASE(srn_sack_of_another_life_test),
 	KUNIT_CASE(srn_sack_lost_twice_test),
