@@ -7,6 +7,7 @@
 
 #include <roce/udp_port.h>
 
+#include "messages.h"
 #include "stray.h"
 
 namespace wire {
@@ -153,6 +154,12 @@ void Peer::ExpectNothing(std::chrono::microseconds duration) {
 
 void Peer::ExpectNothingYet(std::chrono::microseconds duration) {
   if (auto packet = Receive(duration)) ADD_FAILURE() << "unexpected: " << packet->ToString();
+}
+
+void Peer::ExpectOnly(const testing::Matcher<const roce::Packet&>& allowed,
+                      std::chrono::microseconds quiet) {
+  for (const roce::Packet& packet : Drain(Wire::Get().Patience(quiet)))
+    EXPECT_THAT(packet, allowed);
 }
 
 std::vector<roce::Packet> Peer::Drain(std::chrono::microseconds quiet) {

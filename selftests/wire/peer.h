@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
+
 #include <net/packet_socket.h>
 #include <roce/packet.h>
 #include <roce/pcap.h>
@@ -58,7 +60,12 @@ class Peer {
   void ExpectNothing(std::chrono::microseconds duration = kAWhile);
   // The same for no longer than so, since then one must come.
   void ExpectNothingYet(std::chrono::microseconds duration);
-  // Everything that comes until it has been quiet for `quiet`.
+  // It is a test failure if another packet than those comes until it has been quiet for so long, on
+  // a slow machine longer.
+  void ExpectOnly(const testing::Matcher<const roce::Packet&>& allowed,
+                  std::chrono::microseconds quiet = kAWhile);
+  // Everything that comes until it has been quiet for `quiet`. No proof that nothing follows: on a
+  // slow machine it may be late.
   std::vector<roce::Packet> Drain(std::chrono::microseconds quiet = kAWhile);
 
   // Envelope and arrival of the packet that Receive() returned last.
