@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include <gtest/gtest.h>
+
 #include "wire.h"
 
 namespace wire {
@@ -16,6 +18,7 @@ constexpr std::chrono::milliseconds kPause{4};
 share::CounterValues Counters::Read() { return share::ReadCounters(Wire::Get().config().device); }
 
 uint64_t Counters::Growth(const std::string& name) const {
+  EXPECT_TRUE(Has(name) || Wire::Get().config().lax) << name;
   std::this_thread::sleep_for(share::kCacheLife);
   return GrowthSoFar(name);
 }
