@@ -38,6 +38,10 @@ QpOptions Patient(QpOptions options) {
 
 ibv_gid GidOf(const Peer& peer) { return ToGid(Wire::Get().peer(peer.version())); }
 
+verbs::Port PortTo(const Peer& peer) {
+  return Must(Wire::Get().context().FindPort(ToGid(peer.device_address())));
+}
+
 // It fails only if the device is broken, and then the test should say so.
 template <typename T>
 void ExpectCloses(verbs::Handle<T>& object) {
@@ -95,7 +99,7 @@ Endpoint::~Endpoint() {
 }
 
 void Endpoint::Connect(const Peer& peer) {
-  const verbs::Port port = Must(Wire::Get().Port(peer.version()));
+  const verbs::Port port = PortTo(peer);
   const verbs::WireOptions wire = {.mtu = verbs::MtuOf(options_.mtu),
                                    .access = options_.qp_access,
                                    .timeout = options_.timeout,
@@ -168,7 +172,7 @@ void Endpoint::Reconnect(Peer& peer) {
 }
 
 ibv_ah* Endpoint::CreateAh(const Peer& peer, const verbs::WireOptions& path, uint8_t sl) {
-  const verbs::Port port = Must(Wire::Get().Port(peer.version()));
+  const verbs::Port port = PortTo(peer);
   ibv_ah_attr attr = verbs::AhAttr(port, GidOf(peer), path);
   attr.sl = sl;
   ahs_.push_back(Must(verbs::Ah::Create(pd_, attr)));

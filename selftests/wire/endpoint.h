@@ -39,6 +39,7 @@ struct QpOptions {
   uint32_t qkey = 0x11223344;  // UD
   bool signal_all = true;
   ibv_qp_state last_state = IBV_QPS_RTS;  // INIT and RTR stop on the way
+  std::optional<net::IpAddress> address;  // of the device, where it is not that of all others
 };
 
 class Endpoint {

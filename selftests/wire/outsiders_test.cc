@@ -134,6 +134,27 @@ TEST_P(Outsiders, DatagramToAnAddressThatHasLeftTheDevice) {
   ExpectReceived(2, 48);
 }
 
+// A connection rests while the host does not have its address, and goes on when that is back.
+TEST_P(Outsiders, ConnectionRestsWhileItsAddressIsGone) {
+  const std::string& dev = Wire::Get().config().netdev;
+  AddOther(dev);
+  const Undo undo(Del(Other(), dev));
+  ASSERT_TRUE(Becomes([&] { return HasGid(Wire::Get().context(), Other()); }));
+  Start({.address = Other()});
+  ExpectResponderWorks(PeerPsn(), 0);
+
+  Must(net::Run(Del(Other(), dev)));
+  ASSERT_TRUE(Becomes([&] { return !HasGid(Wire::Get().context(), Other()); }));
+  ep().Fill(0xee);
+  Send(WriteTo(2, 1));
+  peer().ExpectNothing();
+  EXPECT_EQ(ep().Copy(kPlace, 16), Bytes(16, 0xee));
+
+  AddOther(dev);
+  ASSERT_TRUE(Becomes([&] { return HasGid(Wire::Get().context(), Other()); }));
+  ExpectResponderWorks(PeerPsn(2), 2);
+}
+
 // A packet for nobody counts where it came in, of two devices that have its address.
 TEST_P(Outsiders, OfTwoDevicesWithOneAddressTheOneOfTheNetdevIsMeant) {
   const std::string device = Wire::Get().config().device;

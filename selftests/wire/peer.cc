@@ -44,7 +44,10 @@ std::unique_ptr<Peer> Peer::Create(net::IpVersion version) {
 }
 
 Peer::Peer(net::PacketSocket socket, net::IpVersion version)
-    : socket_(std::move(socket)), version_(version), qpn_(++last_qpn) {
+    : socket_(std::move(socket)),
+      version_(version),
+      device_address_(Wire::Get().local(version)),
+      qpn_(++last_qpn) {
   const std::string& dir = Wire::Get().config().pcap_dir;
   if (!dir.empty()) pcap_ = roce::PcapWriter::Create(PcapPath(dir));
 }
@@ -66,7 +69,7 @@ net::Datagram Peer::Envelope() const {
   d.mac_src = wire.peer_mac();
   d.mac_dst = wire.local_mac();
   d.src = wire.peer(version_);
-  d.dst = wire.local(version_);
+  d.dst = device_address_;
   d.sport = roce::SourcePort(roce::FlowLabelOf(qpn_, remote_qpn_));
   d.dport = roce::kUdpPort;
   return d;

@@ -39,6 +39,10 @@ class Peer {
   // from there is held to the rules for this path MTU.
   void Connect(uint32_t qpn, uint32_t mtu, uint32_t first_psn);
 
+  // The address of the device that packets go to, and come from.
+  void SetDeviceAddress(const net::IpAddress& address) { device_address_ = address; }
+  const net::IpAddress& device_address() const { return device_address_; }
+
   // The QPN that the device under test must send to. A new one for each Peer,
   // so that stragglers of an earlier test go unheard.
   uint32_t qpn() const { return qpn_; }
@@ -83,6 +87,7 @@ class Peer {
 
   net::PacketSocket socket_;
   net::IpVersion version_;
+  net::IpAddress device_address_;
   uint32_t qpn_;
   uint32_t remote_qpn_ = 0;
   std::optional<Conformance> rules_;
