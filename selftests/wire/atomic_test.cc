@@ -18,7 +18,7 @@ class RcAtomic : public WireTest {
     EXPECT_TRUE(p.aeth && p.aeth->msn == msn) << p.ToString();
   }
 };
-SRN_BOTH_IP_VERSIONS(RcAtomic);
+SRN_ANY_IP_VERSION(RcAtomic);
 
 TEST_P(RcAtomic, ResponderSwapsIfEqual) {
   Start();

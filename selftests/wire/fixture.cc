@@ -106,6 +106,11 @@ void WireTest::ExpectResponderWorks(uint32_t psn, uint32_t msn) {
   EXPECT_EQ(response.payload, data);
 }
 
+std::vector<net::IpVersion> VersionsOfThisRun() {
+  if (IsLongRun()) return {net::IpVersion::kV4, net::IpVersion::kV6};
+  return {net::IpVersion::kV4};
+}
+
 std::string VersionName(const testing::TestParamInfo<net::IpVersion>& info) {
   return info.param == net::IpVersion::kV4 ? "V4" : "V6";
 }

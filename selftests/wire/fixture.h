@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What every wire test starts from: a peer and a connected QP, over IPv4 and IPv6.
+// What every wire test starts from: a peer and a connected QP, over IPv4 or IPv6.
 #pragma once
 
 #include <functional>
@@ -78,6 +78,8 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
   std::unique_ptr<Endpoint> endpoint_;
 };
 
+// IPv4, and IPv6 where there is time for it.
+std::vector<net::IpVersion> VersionsOfThisRun();
 // "V4" or "V6", for test names.
 std::string VersionName(const testing::TestParamInfo<net::IpVersion>& info);
 
@@ -87,6 +89,10 @@ std::string VersionName(const testing::TestParamInfo<net::IpVersion>& info);
 #define SRN_SKIP_LAX() \
   if (Wire::Get().config().lax) GTEST_SKIP()
 
+// Instantiates a WireTest suite whose rules know no address: for IPv4, in a long run for both.
+#define SRN_ANY_IP_VERSION(suite)                                                   \
+  INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::ValuesIn(wire::VersionsOfThisRun()), \
+                           wire::VersionName)
 // Instantiates a WireTest suite for both IP versions.
 #define SRN_BOTH_IP_VERSIONS(suite)                                                              \
   INSTANTIATE_TEST_SUITE_P(Ip, suite, testing::Values(net::IpVersion::kV4, net::IpVersion::kV6), \

@@ -20,7 +20,7 @@ class RcHold : public HoldTest {
     EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(psn), roce::kNakSequence));
   }
 };
-SRN_BOTH_IP_VERSIONS(RcHold);
+SRN_ANY_IP_VERSION(RcHold);
 
 TEST_P(RcHold, WhatCameEarlyIsExecutedInOrder) {
   Start({.rq_psn = 0xfffffe});

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Peers that are late, and peers that are dead, in each mode of recovery: what costs a retry, and
 // when patience ends. IBTA vol. 1, 9.7.6.1.3 and 9.7.6.1.4. Timers know no IP version.
-#include <cstdlib>
-
 #include <roce/sack.h>
 
 #include "counters.h"
@@ -15,11 +13,6 @@ namespace {
 constexpr std::chrono::milliseconds kSlack{100};
 // So often it may be too late for what a test wants to see.
 constexpr int kBusyMost = 20;
-
-bool IsLongRun() {
-  const char* wanted = std::getenv("SRN_LONG");
-  return wanted && *wanted;
-}
 
 // Retry counts.
 std::vector<int> Counts() {

@@ -48,7 +48,7 @@ class RcRetry : public WireTest {
     return count;
   }
 };
-SRN_BOTH_IP_VERSIONS(RcRetry);
+SRN_ANY_IP_VERSION(RcRetry);
 
 TEST_P(RcRetry, SilenceFailsTheRequestAfterRetryCnt) {
   for (const uint8_t retries : {uint8_t{0}, uint8_t{1}, uint8_t{3}}) {

@@ -35,7 +35,7 @@ class RcRnr : public WireTest {
     return false;
   }
 };
-SRN_BOTH_IP_VERSIONS(RcRnr);
+SRN_ANY_IP_VERSION(RcRnr);
 
 TEST_P(RcRnr, SendWithoutAReceiveIsAnsweredWithTheConfiguredTimer) {
   for (const uint8_t timer : {uint8_t{0}, uint8_t{1}, uint8_t{14}, uint8_t{31}}) {

@@ -77,6 +77,8 @@ Topology::~Topology() { (void)net::Run({"rdma", "link", "delete", device_}); }
 
 ibv_gid ToGid(const net::IpAddress& address) { return std::bit_cast<ibv_gid>(address.gid()); }
 
+bool IsLongRun() { return !FromEnv("SRN_LONG", "").empty(); }
+
 Wire& Wire::Get() {
   static Wire wire;
   return wire;

@@ -54,6 +54,9 @@ class Topology {
 
 ibv_gid ToGid(const net::IpAddress& address);
 
+// SRN_LONG: time does not matter.
+bool IsLongRun();
+
 // What every test needs to know about the stage. One per process.
 class Wire {
  public:
