@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   double seconds = 1;
   std::string only;
   bool curves = false;
+  bool setup = false;
   bool list = false;
   std::string json;
   std::string baseline;
@@ -113,6 +114,9 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
   app.add_option("--only", only, "the workloads whose name begins so: write, 'send 2 B'");
   app.add_flag("--curves", curves, "bandwidth over the size of a message, not the usual workloads");
+  app.add_flag("--setup", setup,
+               "connections, registrations, memory of a QP, not the usual workloads")
+      ->excludes("--curves");
   app.add_option("--json", json, "also write medians, samples and ratios to this file");
   app.add_option(
       "--baseline", baseline,
@@ -122,8 +126,10 @@ int main(int argc, char** argv) {
 
   try {
     if (!*pair && !list) throw CLI::RequiredError("--pair");
-    const std::vector<Workload> loads =
-        Choose(curves ? srnbench::Curves() : srnbench::Workloads(), only);
+    const std::vector<Workload> loads = Choose(curves  ? srnbench::Curves()
+                                               : setup ? srnbench::Setups()
+                                                       : srnbench::Workloads(),
+                                               only);
     if (list) {
       for (const Workload& load : loads) fmt::print("{}\n", load.name);
       return 0;

@@ -12,12 +12,6 @@
 namespace srnbench {
 namespace {
 
-template <typename T>
-T Must(verbs::Result<T> result, const std::string& what) {
-  if (!result.ok()) throw std::runtime_error(fmt::format("{}: {}", what, result.message()));
-  return *std::move(result);
-}
-
 // One physical piece, where the kernel has one: in how many pieces a buffer lies decides how many
 // references to it a packet carries, and so what a request costs.
 verbs::Bytes InOnePiece(const verbs::Buffer& buffer) {
@@ -38,7 +32,8 @@ End Open(const std::string& device) {
   end.cq =
       Must(verbs::Cq::Create(end.context, 4 * kDepth, {.channel = &end.channel}), device + ": CQ");
   end.buffer = Must(verbs::Buffer::Map(2 * kHugePage), device + ": buffer");
-  end.mr = Must(verbs::Mr::Register(end.pd, InOnePiece(end.buffer)), device + ": MR");
+  end.bytes = InOnePiece(end.buffer);
+  end.mr = Must(verbs::Mr::Register(end.pd, end.bytes), device + ": MR");
   end.qp = Must(
       verbs::Qp::Create(end.pd, end.cq, end.cq, {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
       device + ": QP");

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <verbs/buffer.h>
 #include <verbs/channel.h>
@@ -16,6 +18,13 @@ namespace srnbench {
 inline constexpr int kDepth = 128;
 // Bytes of each end's buffer, a page of the large kind; no message is larger.
 inline constexpr size_t kHugePage = 2 << 20;
+
+// What the call gave. Throws std::runtime_error that says what failed.
+template <typename T>
+T Must(verbs::Result<T> result, const std::string& what) {
+  if (!result.ok()) throw std::runtime_error(what + ": " + result.message());
+  return *std::move(result);
+}
 
 // Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it.
 struct PairSpec {
@@ -34,6 +43,7 @@ struct End {
   verbs::CompChannel channel;  // of cq
   verbs::Cq cq;
   verbs::Buffer buffer;
+  verbs::Bytes bytes;  // of buffer: those of mr
   verbs::Mr mr;
   verbs::Qp qp;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "latency.h"
+#include "setup.h"
 #include "size.h"
 #include "stream.h"
 
@@ -17,6 +18,7 @@ constexpr size_t kBulk = 64 << 10;
 constexpr size_t kLarge = 1 << 20;
 constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
+constexpr int kIdleQps = 2000;
 
 Workload Bandwidth(const std::string& name, const Requests& requests) {
   return {name, "MB/s", true, [requests](Pair& pair, Duration time) {
@@ -66,6 +68,17 @@ const std::vector<Workload>& Curves() {
     return curves;
   }();
   return kCurves;
+}
+
+const std::vector<Workload>& Setups() {
+  static const std::vector<Workload> kSetups = {
+      {"connect two QPs", "1/s", true, Connections},
+      {"register 2 MiB", "GB/s", true,
+       [](Pair& pair, Duration time) { return Registrations(pair, time) / 1e9; }},
+      {"idle QP of 16 + 16", "KiB", false,
+       [](Pair& pair, Duration) { return IdleQp(pair, kIdleQps) / 1024; }},
+  };
+  return kSetups;
 }
 
 }  // namespace srnbench

@@ -19,8 +19,8 @@ struct Workload {
   std::string unit;
   // Whether a larger figure is the better one (else a smaller one).
   bool more_is_better;
-  // Measures for about `time`. Throws std::runtime_error when a completion
-  // fails or does not come.
+  // Measures for about `time`, if the figure is one of time. Throws std::runtime_error when a
+  // completion fails or does not come.
   std::function<double(Pair& pair, Duration time)> run;
 };
 
@@ -30,5 +30,8 @@ const std::vector<Workload>& Workloads();
 
 // Bandwidth over the size of a message, from 2 bytes to 1 MiB: WRITEs, SENDs and READs.
 const std::vector<Workload>& Curves();
+
+// What comes before the first message: connections, registrations, memory.
+const std::vector<Workload>& Setups();
 
 }  // namespace srnbench
