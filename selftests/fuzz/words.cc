@@ -208,7 +208,7 @@ void Words::Act(Source source, RawQueues& queues) {
     return;
   }
   if (kind < 15 && source.OneIn(3)) return queues.Modify(qp, source.Pick(kStates));
-  // The control page's words are each in a line of their own.
+  // The control block's words are each in a line of their own.
   const std::span<uint32_t> words = source.Pick(mapped).words();
   for (uint32_t count = 1 + source.Below(6); count > 0; --count) {
     const size_t at = source.OneIn(2) ? source.Below(4) * 16 + source.Below(5)

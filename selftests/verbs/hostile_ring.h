@@ -48,7 +48,7 @@ class Vandal {
  public:
   Vandal(uint32_t seed, Loot loot) : random_(seed), loot_(std::move(loot)) {}
 
-  // Random words over all of a mapping, its first page included.
+  // Random words over all of a mapping, its control block included.
   void Scribble(const Mapping& queue);
   // The same word everywhere.
   void Flood(const Mapping& queue, uint32_t word);

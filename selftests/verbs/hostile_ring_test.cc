@@ -203,12 +203,27 @@ TEST_P(HostileRing, QueuesAndDoorbellAreFound) {
   RunInChild([] {
     Hostile hostile(1);
     Target target = hostile.NewTarget();
-    // A CQ, a SRQ and six QPs, each a mapping of more than its first page.
+    // A CQ, a SRQ and six QPs, each a mapping of more than its control block.
     EXPECT_EQ(target.queues.size(), 8u);
     for (const Mapping& queue : target.queues) EXPECT_GT(queue.size, size_t{SRN_QUEUE_OFFSET});
     EXPECT_GE(hostile.doorbells().size(), 2u);
     hostile.ExpectOthersUnharmed();
     target.Abandon();
+  });
+}
+
+// Of thousands of connections, what each takes counts.
+TEST_P(HostileRing, SmallQueuesAreOnePage) {
+  RunInChild([] {
+    const Host host = Host::Open(DeviceA(), Ip::kV4, 4096);
+    const std::vector<Mapping> before = MappedQueues();
+    const Cq cq = Must(Cq::Create(host.ctx, 32));
+    const Qp::Options options = {
+        .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1};
+    const Qp qp = Must(Qp::Create(host.pd, cq, cq, options));
+    const std::vector<Mapping> queues = Added(before, MappedQueues());
+    ASSERT_EQ(queues.size(), 2u);
+    for (const Mapping& queue : queues) EXPECT_EQ(queue.size, size_t{4096});
   });
 }
 

@@ -30,8 +30,8 @@ inline void FullBarrier() { std::atomic_thread_fence(std::memory_order_seq_cst);
 // shows them all. Callers serialize.
 class WorkRing {
  public:
-  // `tail`: the index in the control page that the program writes
-  // `head`: the index in the control page that the kernel writes
+  // `tail`: the index in the control block that the program writes
+  // `head`: the index in the control block that the kernel writes
   // `entries`: a power of two, or 0 for a queue that does not exist
   // `limit`: work requests that may be outstanding, at most `entries`
   void Init(uint32_t* tail, uint32_t* head, unsigned char* slots, uint32_t entries, uint32_t stride,

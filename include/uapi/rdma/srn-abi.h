@@ -2,7 +2,7 @@
 /*
  * The contract between the srn kernel module and its rdma-core provider.
  *
- * Each queue is one mapping: a control page, then the slots. Indices are
+ * Each queue is one mapping: a control block, then the slots. Indices are
  * free-running 32-bit counters; a slot is index & (entries - 1). Each index has
  * one writer:
  *
@@ -54,7 +54,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define SRN_ABI_VERSION		1
+#define SRN_ABI_VERSION		2
 
 /*
  * RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID of srn devices: "srn" in ASCII, far from the
@@ -150,7 +150,7 @@ struct srn_cqe {
  */
 #define SRN_QP_GATHERS		(1U << 1)
 
-/* First page of a QP mapping; a cache line per writer and purpose. */
+/* The control block of a QP's mapping; a cache line per writer and purpose. */
 struct srn_qp_page {
 	__u32 sq_tail;		/* user */
 	__u32 pad0[15];
@@ -164,7 +164,7 @@ struct srn_qp_page {
 	__u32 pad2[11];
 };
 
-/* First page of a SRQ mapping. */
+/* The control block of a SRQ's mapping. */
 struct srn_srq_page {
 	__u32 tail;		/* user */
 	__u32 pad0[15];
@@ -182,7 +182,7 @@ struct srn_srq_page {
 #define SRN_CQ_OVERRUN		1	/* a CQE had no slot */
 #define SRN_CQ_GONE		2	/* the CQ does not exist any more */
 
-/* First page of a CQ mapping. */
+/* The control block of a CQ's mapping. */
 struct srn_cq_page {
 	__u32 cons;		/* user */
 	__u32 pad0[15];
@@ -193,8 +193,8 @@ struct srn_cq_page {
 	__u32 pad2[14];
 };
 
-/* Slots of every queue start this many bytes into its mapping. */
-#define SRN_QUEUE_OFFSET	4096
+/* Slots of every queue start this many bytes into its mapping: a small queue is one page. */
+#define SRN_QUEUE_OFFSET	256
 
 /*
  * The doorbell: an ioctl on the descriptor that alloc_ucontext returned. The
@@ -236,7 +236,7 @@ struct srn_create_qp_resp {
 	__u32 comp_mask;
 	__u32 db_index;		/* see SRN_DB_ARG() */
 	__aligned_u64 mmap_offset;
-	__aligned_u64 mmap_len;	/* bytes: control page, SQ slots, RQ slots */
+	__aligned_u64 mmap_len;	/* bytes: control block, SQ slots, RQ slots */
 	__u32 sq_offset;	/* bytes into the mapping */
 	__u32 sq_entries;	/* power of two, 0 for none */
 	__u32 sq_stride;	/* bytes per slot */

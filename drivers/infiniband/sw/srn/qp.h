@@ -56,7 +56,7 @@ struct srn_qp {
 	bool sig_all;
 	u32 db_index;			/* user QPs */
 	struct srn_shmem mem;
-	struct srn_qp_page *page;	/* kernel users: page of their own, unmapped */
+	struct srn_qp_page *page;	/* kernel users: one of their own, unmapped */
 	struct mutex lock;		/* modify and destroy: one of them asks for the turn */
 	struct ib_qp_cap cap;
 

@@ -4,7 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/log2.h>
-#include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -17,6 +17,8 @@
 #include "rq.h"
 #include "sq.h"
 #include "wire.h"
+
+static_assert(sizeof(struct srn_qp_page) <= SRN_QUEUE_OFFSET);
 
 static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
 {
@@ -82,19 +84,27 @@ static size_t sq_bytes(const struct srn_qp *qp)
 	return qp->who.kernel ? 0 : (size_t)qp->sq.entries * qp->sq.stride;
 }
 
+/* Small ones in less than a page, large ones in pages. No warning: any program can ask for more than
+ * it may have.
+ */
+static void *alloc_wqes(size_t size)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
+
+	return size <= PAGE_SIZE ? kmalloc(size, gfp) : __vmalloc(size, gfp);
+}
+
 static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 {
 	size_t rq = (size_t)qp->rq.entries * qp->rq.stride;
 	int err;
 
-	/* No warning: any program can ask for more than it may have. */
-	qp->sq.wqes = __vmalloc(array_size(qp->sq.entries, qp->sq.wqe_size),
-				GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	qp->sq.wqes = alloc_wqes(array_size(qp->sq.entries, qp->sq.wqe_size));
 	if (!qp->sq.wqes)
 		return -ENOMEM;
 	err = srn_shmem_create(&qp->mem, uctx, SRN_QUEUE_OFFSET + sq_bytes(qp) + rq);
 	if (err) {
-		vfree(qp->sq.wqes);
+		kvfree(qp->sq.wqes);
 		return err;
 	}
 	qp->page = qp->mem.addr;
@@ -107,7 +117,7 @@ static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 static void free_queues(struct srn_qp *qp)
 {
 	srn_shmem_destroy(&qp->mem);
-	vfree(qp->sq.wqes);
+	kvfree(qp->sq.wqes);
 }
 
 static int respond(struct srn_qp *qp, struct ib_udata *udata)

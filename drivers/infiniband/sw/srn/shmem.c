@@ -20,7 +20,7 @@ static void pages_free(struct srn_shmem_pages *p)
 {
 	unsigned long i;
 
-	if (p->addr)
+	if (is_vmalloc_addr(p->addr))
 		vunmap(p->addr);
 	for (i = 0; i < p->num; i++) {
 		put_page(p->page[i]);
@@ -45,7 +45,13 @@ static int pages_fill(struct srn_shmem_pages *p, unsigned long num)
 		if (!(p->num % 1024))
 			cond_resched();
 	}
-	p->addr = vmap(p->page, num, VM_MAP, PAGE_KERNEL);
+	/* Most queues are small, and what the kernel maps anyway needs no area of its own, but where
+	 * its guard page shall find who writes behind a queue.
+	 */
+	if (num == 1 && !IS_ENABLED(CONFIG_KASAN))
+		p->addr = page_address(p->page[0]);
+	else
+		p->addr = vmap(p->page, num, VM_MAP, PAGE_KERNEL);
 	return p->addr ? 0 : -ENOMEM;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Zeroed pages that the kernel and a program see at once: control page and
+/* Zeroed pages that the kernel and a program see at once: control block and
  * slots of a queue. Charged to the creating process's memory cgroup.
  */
 #ifndef SRN_SHMEM_H

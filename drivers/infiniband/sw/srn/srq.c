@@ -10,6 +10,8 @@
 #include <linux/log2.h>
 #include <rdma/uverbs_ioctl.h>
 
+static_assert(sizeof(struct srn_srq_page) <= SRN_QUEUE_OFFSET);
+
 static struct srn_recv_wqe *slot_of(struct srn_srq *srq, u32 index)
 {
 	return srq->mem.addr + SRN_QUEUE_OFFSET +
