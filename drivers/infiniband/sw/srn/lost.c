@@ -59,8 +59,16 @@ EXPORT_SYMBOL_IF_KUNIT(srn_lost_stop);
  */
 void srn_lost_missed(struct srn_qp *qp)
 {
-	if (qp->score && srn_psns_has(&qp->score->has, qp->window.una))
-		srn_lost_stop(qp);
+	const u32 una = qp->window.una;
+
+	if (!qp->score || !srn_psns_has(&qp->score->has, una))
+		return;
+	/* It was acknowledged, and it is a READ's answer that is missing: a peer that names it again
+	 * and again would else be sent what is behind it for ever.
+	 */
+	if (qp->early.reached_any && srn_psn_diff(qp->early.reached, una) >= 0)
+		return;
+	srn_lost_stop(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_missed);
 

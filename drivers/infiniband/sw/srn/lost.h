@@ -25,7 +25,8 @@ void srn_lost_acked(struct srn_qp *qp);
  * srn_lost_missed() - the peer misses the oldest PSN: it names it, or is silent though nothing else
  * could keep it from acknowledging that
  *
- * If it had said that it has it, it has let it go since, and nothing that it said counts any more.
+ * If it had said that it has it, it has let it go since, and nothing that it said counts any more; unless
+ * it had acknowledged it, and only the answer of a READ or an atomic is missing.
  */
 void srn_lost_missed(struct srn_qp *qp);
 

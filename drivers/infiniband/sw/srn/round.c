@@ -389,7 +389,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 	/* After the packets: an answer that is here already is in time. */
 	if ((bits & SRN_TURN_TIMER) && !run_alarms(qp, more) && qp->req.gather.on)
 		bits &= ~SRN_TURN_TIMER;
-	sq = takes_posts(qp, bits, more);
+	sq = takes_posts(qp, bits, more || notices);
 	if (unlikely(qp->sq.stale))
 		flush = run_flush(qp);
 	if (run_tx(qp, sq))

@@ -91,16 +91,10 @@ static void srn_gate_credit_test(struct kunit *test)
 		{ IB_WR_RDMA_READ, SRN_GATE_OPEN },
 		{ IB_WR_ATOMIC_CMP_AND_SWP, SRN_GATE_OPEN },
 	};
-	struct srn_wqe *wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
-	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct srn_wqe *wqe = new_wqe(test, IB_WR_SEND);
+	struct srn_qp *qp = new_qp(test, 0);
 	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	KUNIT_ASSERT_NOT_NULL(test, qp);
-	qp->svc = srn_service_of(IB_QPT_RC);
-	qp->state = IB_QPS_RTS;
-	qp->max_rd_atomic = 2;
-	srn_window_start(&qp->window, 0, 1024);
 	qp->credit = (struct srn_credit){ .on = true, .ssn = 2, .lsn = 1 };
 	srn_window_sent(&qp->window, 1, true, false);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {

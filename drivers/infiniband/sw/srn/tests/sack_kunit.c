@@ -358,6 +358,23 @@ static void srn_sack_taken_back_in_silence_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 0);
 }
 
+/* A READ was acknowledged, and its answer is missing: nothing was let go, whoever says so, and nothing
+ * behind it goes again for that.
+ */
+static void srn_sack_answer_missing_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_believer(test);
+
+	srn_completer_rx(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
+	qp->early.reached = qp->window.una;
+	qp->early.reached_any = true;
+	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, qp->window.una));
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	srn_lost_stop(qp);
+}
+
 /* Each new PSN goes in place of one that came, as one that goes again does. */
 static void srn_sack_new_ones_count_test(struct kunit *test)
 {
@@ -471,6 +488,7 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_taken_back_test),
 	KUNIT_CASE(srn_sack_taken_back_by_nak_test),
 	KUNIT_CASE(srn_sack_taken_back_in_silence_test),
+	KUNIT_CASE(srn_sack_answer_missing_test),
 	KUNIT_CASE(srn_sack_new_ones_count_test),
 	KUNIT_CASE(srn_sack_in_time_test),
 	KUNIT_CASE(srn_sack_in_vain_test),
