@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <share/counters.h>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -195,6 +197,10 @@ std::pair<double, double> Extremes(const std::vector<double>& done, double span)
 
 TEST_P(Rate, IsKept) {
   const bool exact = getenv("SRN_RATE_EXACT") != nullptr;
+  const auto probes = [&] {
+    return exact ? share::ReadCounters(DeviceA()).at("sent_probes") : uint64_t{0};
+  };
+  const auto probes_before = probes();
   const std::vector<double> done = Run();
   ASSERT_GT(done.size(), 2u);
   const double all = (done.size() - 1) * FrameBytes() / (done.back() - done.front());
@@ -208,6 +214,7 @@ TEST_P(Rate, IsKept) {
     if (GetParam().kbps) EXPECT_GE(ratio, 0.1);
     return;
   }
+  EXPECT_EQ(probes(), probes_before);
   EXPECT_GE(ratio, 0.97);
   EXPECT_GE(least, 0.8 * in_10_ms);
   EXPECT_LE(most, 1.2 * in_10_ms);

@@ -14,7 +14,7 @@ using std::chrono::microseconds;
 class Rnr : public WireTest {
  protected:
   // What the machine may do meanwhile.
-  static int64_t SlackUs() { return std::chrono::microseconds(Patience(250)).count(); }
+  static int64_t SlackUs() { return std::chrono::microseconds(Patience(500)).count(); }
   static int64_t UsSince(Clock::time_point start) {
     return std::chrono::duration_cast<microseconds>(Clock::now() - start).count();
   }
