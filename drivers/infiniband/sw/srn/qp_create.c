@@ -84,7 +84,7 @@ static size_t sq_bytes(const struct srn_qp *qp)
 	return qp->who.kernel ? 0 : (size_t)qp->sq.entries * qp->sq.stride;
 }
 
-/* Small ones in less than a page, large ones in pages. No warning: any program can ask for more than
+/* Small ones in a page at most, large ones in pages. No warning: any program can ask for more than
  * it may have.
  */
 static void *alloc_wqes(size_t size)

@@ -46,7 +46,8 @@ static int pages_fill(struct srn_shmem_pages *p, unsigned long num)
 			cond_resched();
 	}
 	/* Most queues are small, and what the kernel maps anyway needs no area of its own, but where
-	 * its guard page shall find who writes behind a queue.
+	 * its guard page shall find who writes behind a queue (so it is the stock kernel's suites that
+	 * run without one).
 	 */
 	if (num == 1 && !IS_ENABLED(CONFIG_KASAN))
 		p->addr = page_address(p->page[0]);
