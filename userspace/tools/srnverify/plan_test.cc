@@ -183,6 +183,18 @@ TEST(Plan, NoDatagramGoesToAQueueThatIsLate) {
   EXPECT_GT(shared, 5);
 }
 
+// However few rounds there are.
+TEST(Plan, DatagramsGoInTheFirstRound) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const Plan plan = PlanOf(seed);
+    const Round round = Planner(plan, 0).Next();
+    EXPECT_TRUE(std::ranges::any_of(round.steps, [&](const Step& step) {
+      return plan.lanes[step.lane].type == IBV_QPT_UD;
+    })) << seed;
+    EXPECT_FALSE(round.late) << seed;
+  }
+}
+
 TEST(Plan, FitsTheArena) {
   for (int qps : {1, 6, 40}) {
     uint64_t most = 0;

@@ -91,7 +91,8 @@ Round Planner::Next() {
   Round round;
   round.number = number_++;
   round.fill = random_.Next32();
-  round.late = random_.Chance(15) && plan_.features.Has("rnr");
+  // Datagrams may rest then: not in the first round, which may be the only one, nor twice in a row.
+  round.late = random_.Chance(30) && round.number % 2 == 1 && plan_.features.Has("rnr");
   Budget budget{kRoundBytes, kRoundPackets / static_cast<uint32_t>(plan_.recipe.threads)};
   std::vector<std::vector<Step>> all(directions_.size());
   // Whoever is first has the whole budget: not always the same one.
