@@ -119,7 +119,7 @@ class RcSack : public HoldTest {
   int base_ = 0;
   std::optional<Counters> before_;
 };
-SRN_BOTH_IP_VERSIONS(RcSack);
+SRN_ANY_IP_VERSION(RcSack);
 
 // Nothing is repeated by the local ACK timeout: 4.3 s.
 QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
