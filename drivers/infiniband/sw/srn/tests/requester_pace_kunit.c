@@ -8,7 +8,7 @@
 #include <linux/bits.h>
 #include <linux/ktime.h>
 
-/* A limit of two packets for now. */
+/* With a limit of two packets. */
 static void give_pace(struct srn_qp *qp)
 {
 	qp->req.train.pace = &qp->pace;
