@@ -321,6 +321,7 @@ static void srn_sack_taken_back_test(struct kunit *test)
 	put_unaligned_be32((u32)SRN_SYN_NAK_SEQ << 24,
 			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
 	srn_completer_rx(qp, skb);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RCVD_SACK), 1);
 	KUNIT_ASSERT_NOT_NULL(test, qp->score);
 	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
 	KUNIT_EXPECT_EQ(test, num_lost(qp, ktime_get_ns()), 21);
