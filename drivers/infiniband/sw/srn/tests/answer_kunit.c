@@ -339,6 +339,17 @@ static void give_in_flight(struct kunit *test, struct srn_qp *qp)
 	srn_clock_set(&qp->clock, SRN_ALARM_ACK, 10 * NSEC_PER_MSEC);
 }
 
+/* What waits goes with its QP, and its bytes are nobody's then. */
+static void end_waiting(struct kunit *test, struct srn_qp *qp)
+{
+	srn_turn_own(&qp->turn);
+	srn_clock_stop(&qp->clock);
+	srn_round_purge(qp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+	srn_turn_disown(&qp->turn);
+	__skb_queue_purge(&held);
+}
+
 /* A packet that waits for answers which this host's queues do not take: it keeps no CPU busy,
  * and what answers this side's own requests is heard behind it before they are called lost.
  */
@@ -375,12 +386,7 @@ static void srn_answer_held_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), atomic_long_read(&qp->dev->rxq_bytes));
 	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_VALID);
 	migrate_enable();
-	srn_turn_own(&qp->turn);
-	srn_clock_stop(&qp->clock);
-	srn_round_purge(qp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
-	srn_turn_disown(&qp->turn);
-	__skb_queue_purge(&held);
+	end_waiting(test, qp);
 }
 
 /* A peer's congestion notifications do not wait behind what waits for the answers that they slow
@@ -425,12 +431,7 @@ static void srn_answer_notice_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
 	KUNIT_EXPECT_EQ(test, mem->state, SRN_MEM_VALID);
 	migrate_enable();
-	srn_turn_own(&qp->turn);
-	srn_clock_stop(&qp->clock);
-	srn_round_purge(qp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
-	srn_turn_disown(&qp->turn);
-	__skb_queue_purge(&held);
+	end_waiting(test, qp);
 }
 
 /* In RTS, with requests in flight; the test has its turn. */
