@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A wire that does not mark and queues 200 KB: what it drops is little, and costs little.
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+#include "dumbbell.h"
+
+namespace verbs_test {
+namespace {
+
+// What messages moved, in bytes per second: what is sent twice does not count.
+double Goodput(const Course& course) {
+  return std::accumulate(course.bytes.begin(), course.bytes.end(), 0.0) / course.Seconds();
+}
+
+double Lost(const Course& course) {
+  return double(course.Drops()) / std::max(course.Drops() + course.Packets(), 1u);
+}
+
+// The goals are 0.9 of what one QP moves, and 1 % lost. They are not reached: `least` and `most`
+// are bounds against becoming worse.
+struct Cell {
+  Load load;
+  int count;
+  double least, most;
+};
+
+void PrintTo(const Cell& cell, std::ostream* os) { *os << ToString(cell.load) << cell.count; }
+
+class Narrow : public Dumbbell, public testing::WithParamInterface<Cell> {
+ protected:
+  double Alone() {
+    Flows flows(from_, to_, {.load = GetParam().load, .count = 1, .message = 65536, .depth = 8});
+    flows.Start();
+    Run(flows, 0.3);
+    const double rate = Goodput(Run(flows, 0.5));
+    Drain(flows);
+    return rate;
+  }
+};
+
+TEST_P(Narrow, KeepsItsRate) {
+  const Cell& cell = GetParam();
+  Wire("bfifo limit 200000");
+  const double alone = Alone();
+  Flows flows(from_, to_, {.load = cell.load, .count = cell.count, .message = 65536, .depth = 4});
+  flows.Start();
+  const Course begin = Run(flows, 0.5), course = Run(flows, 2);
+  const double part = Goodput(course) / alone;
+  printf(
+      "# %d QPs %s: messages %.3f of one QP's (goal 0.9), who moves %.3f of the wire, lost %.2f %% "
+      "(goal 1 %%; in the first half second %.2f %%), Jain %.4f, queue mean %.1f KB\n",
+      cell.count, ToString(cell.load), part, alone / kWire, 100 * Lost(course), 100 * Lost(begin),
+      Jain(course.bytes), course.MeanBacklog() / 1e3);
+  EXPECT_EQ(flows.errors(), 0);
+  EXPECT_GE(part, cell.least);
+  EXPECT_LE(Lost(course), cell.most);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Of, Narrow,
+    testing::Values(Cell{Load::kWrite, 16, 0.75, 0.2}, Cell{Load::kSend, 16, 0.75, 0.2},
+                    Cell{Load::kRead, 16, 0.9, 0.33}, Cell{Load::kWrite, 64, 0.35, 0.65},
+                    Cell{Load::kSend, 64, 0.35, 0.65}, Cell{Load::kRead, 64, 0.75, 0.5}),
+    [](const auto& info) { return ToString(info.param.load) + std::to_string(info.param.count); });
+
+}  // namespace
+}  // namespace verbs_test
