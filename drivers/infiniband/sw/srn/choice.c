@@ -5,7 +5,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-int srn_choice_set(const char *val, const struct kernel_param *kp)
+static int choice_set(const char *val, const struct kernel_param *kp)
 {
 	struct srn_choice *choice = kp->arg;
 	int i = __sysfs_match_string(choice->names, choice->num, val);
@@ -16,7 +16,7 @@ int srn_choice_set(const char *val, const struct kernel_param *kp)
 	return 0;
 }
 
-int srn_choice_get(char *buf, const struct kernel_param *kp)
+static int choice_get(char *buf, const struct kernel_param *kp)
 {
 	const struct srn_choice *choice = kp->arg;
 
@@ -24,6 +24,6 @@ int srn_choice_get(char *buf, const struct kernel_param *kp)
 }
 
 const struct kernel_param_ops srn_choice_ops = {
-	.set = srn_choice_set,
-	.get = srn_choice_get,
+	.set = choice_set,
+	.get = choice_get,
 };

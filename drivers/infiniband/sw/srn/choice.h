@@ -17,12 +17,9 @@ static inline int srn_choice_at(const struct srn_choice *choice)
 	return READ_ONCE(choice->at);
 }
 
-/* For module_param_cb(), with the struct srn_choice as its argument. */
+/* For module_param_cb(), with the struct srn_choice as its argument. -EINVAL for what is none of the
+ * names.
+ */
 extern const struct kernel_param_ops srn_choice_ops;
-
-/** srn_choice_set() - kernel_param_ops.set: -EINVAL for what is none of the names */
-int srn_choice_set(const char *val, const struct kernel_param *kp);
-/** srn_choice_get() - kernel_param_ops.get */
-int srn_choice_get(char *buf, const struct kernel_param *kp);
 
 #endif
