@@ -36,7 +36,7 @@ void Print(const char* what, const Course& course) {
   printf(
       "# %s: Jain %.4f, %.3f of the wire, queue mean %.1f KB, 95 %% %.1f KB, most %.1f KB, marked "
       "%.2f %%, dropped %u of %u\n",
-      what, Jain(course.bytes), course.Rate() / (200e6 / 8), course.MeanBacklog() / 1e3,
+      what, Jain(course.bytes), course.Rate() / kWire, course.MeanBacklog() / 1e3,
       course.Backlog(0.95) / 1e3, course.Backlog(1) / 1e3,
       100.0 * course.Marked() / std::max(course.Packets(), 1u), course.Drops(), course.Packets());
 }

@@ -66,8 +66,6 @@ void Dumbbell::SetCc(const char* value) {
 
 void Dumbbell::Wire(const std::string& leaf) {
   Shell("tc -n router qdisc replace dev out root noqueue");
-  queue_.reset();
-  if (leaf.empty()) return;
   Shell("tc -n router qdisc replace dev out root handle 1: htb default 1");
   Shell(
       "tc -n router class add dev out parent 1: classid 1:1 htb rate 200mbit burst 3000 cburst "
@@ -89,9 +87,7 @@ double Dumbbell::Now() {
 Course Dumbbell::RunUntil(Flows& flows, double seconds, const std::function<bool()>& until) {
   Course course;
   const std::vector<uint64_t> before = flows.bytes();
-  const auto look = [&] {
-    course.samples.push_back({Now(), queue_ ? queue_->Read() : QueueStats{}});
-  };
+  const auto look = [&] { course.samples.push_back({Now(), queue_->Read()}); };
   look();
   const double end = course.samples.back().at + seconds;
   while (Now() < end && !until()) {

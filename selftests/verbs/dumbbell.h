@@ -12,6 +12,9 @@
 
 namespace verbs_test {
 
+// Bytes per second that the queue lets go.
+constexpr double kWire = 200e6 / 8;
+
 // One look at the queue, in seconds of the steady clock.
 struct Sample {
   double at;
@@ -36,14 +39,12 @@ struct Course {
 
 class Dumbbell : public testing::Test {
  protected:
-  static constexpr double kWire = 200e6 / 8;  // bytes per second
-
   void SetUp() override;
 
   // The module's parameter, for connections that come.
   static void SetCc(const char* value);
-  // The wire: kWire, with the queueing discipline `leaf` ("red limit ..."); without one, as fast as
-  // the machine.
+  // The wire: kWire, with the queueing discipline `leaf` ("red limit ..."). Each test begins with
+  // it.
   void Wire(const std::string& leaf);
   // Marks from 5 KB on, up to a half at 120 KB, all from there on.
   void MarkingWire(uint32_t limit = 400'000);

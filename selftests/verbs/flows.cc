@@ -35,10 +35,6 @@ void Flows::Connect(size_t i) {
   for (uint32_t n = 0; options_.load == Load::kSend && n < 2 * depth; ++n) PostReceive(i);
 }
 
-const Qp& Flows::asker(size_t i) const {
-  return options_.load == Load::kRead ? flows_[i].to : flows_[i].from;
-}
-
 void Flows::PostReceive(size_t i) {
   Must(flows_[i].to.Post(RecvWr(i | kReceive, {to_.mr.Slice(0, options_.message)})));
 }
@@ -55,12 +51,9 @@ void Flows::Post(size_t i) {
   outstanding_++;
 }
 
-void Flows::Start(size_t i) {
-  for (int n = 0; n < options_.depth; ++n) Post(i);
-}
-
 void Flows::Start() {
-  for (size_t i = 0; i < size(); ++i) Start(i);
+  for (size_t i = 0; i < flows_.size(); ++i)
+    for (int n = 0; n < options_.depth; ++n) Post(i);
 }
 
 void Flows::Done(const ibv_wc& wc) {

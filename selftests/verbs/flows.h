@@ -27,21 +27,18 @@ class Flows {
  public:
   Flows(std::vector<Host>& from, Host& to, const FlowOptions& options);
 
-  // The first messages of connection `i`; of all.
-  void Start(size_t i);
+  // The first messages of each.
   void Start();
   // Takes what is done, and posts as much again. Return: whether something was.
   bool Poll();
   // No more is posted.
   void Stop() { stopped_ = true; }
 
-  size_t size() const { return flows_.size(); }
   // Of messages that are done, by connection.
   const std::vector<uint64_t>& bytes() const { return bytes_; }
   uint64_t outstanding() const { return outstanding_; }
   // Completions with an error: connections that are dead.
   int errors() const { return errors_; }
-  const Qp& asker(size_t i) const;
 
  private:
   struct Flow {

@@ -6,13 +6,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <string>
 
 #include <result/result.h>
 #include <verbs/context.h>
 
-struct nl_sock;
+#include "nl.h"
 
 namespace verbs_test {
 
@@ -38,11 +37,7 @@ class HwCounters {
   uint64_t operator[](const char* name) const { return Read().Sum({name}); }
 
  private:
-  struct Closer {
-    void operator()(nl_sock* socket) const;
-  };
-
-  std::unique_ptr<nl_sock, Closer> socket_;
+  NlSocket socket_;
   uint32_t device_ = 0;
 };
 

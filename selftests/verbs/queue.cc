@@ -6,61 +6,57 @@
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netlink/attr.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include <net/fd.h>
 #include <result/must.h>
 
 namespace verbs_test {
 namespace {
 
+using result::Must;
 using result::SetupFailure;
 
 // This thread is in another network namespace.
 class Inside {
  public:
-  explicit Inside(const std::string& netns) : back_(::open("/proc/self/ns/net", O_RDONLY)) {
+  explicit Inside(const std::string& netns)
+      : back_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
     const net::UniqueFd there(::open(("/run/netns/" + netns).c_str(), O_RDONLY | O_CLOEXEC));
     if (setns(there.get(), CLONE_NEWNET)) throw SetupFailure("no namespace " + netns);
   }
   ~Inside() { (void)setns(back_.get(), CLONE_NEWNET); }
+  Inside(const Inside&) = delete;
 
  private:
   net::UniqueFd back_;
 };
 
-struct Request {
-  nlmsghdr head = {};
-  tcmsg tc = {};
-};
-
+// Zeros where it is not there.
 template <typename T>
-void Take(const rtattr* attr, T* to) {
-  memcpy(to, RTA_DATA(attr), std::min<size_t>(sizeof(*to), RTA_PAYLOAD(attr)));
+T Find(nlattr* stats, int type) {
+  T value = {};
+  const nlattr* attr = nla_find(static_cast<nlattr*>(nla_data(stats)), nla_len(stats), type);
+  if (attr) memcpy(&value, nla_data(attr), std::min<size_t>(sizeof(value), nla_len(attr)));
+  return value;
 }
 
-void TakeStats(const rtattr* stats, QueueStats* to) {
-  int left = RTA_PAYLOAD(stats);
-  gnet_stats_basic basic = {};
-  gnet_stats_queue queue = {};
-  tc_red_xstats red = {};
-
-  for (auto* a = static_cast<const rtattr*>(RTA_DATA(stats)); RTA_OK(a, left);
-       a = RTA_NEXT(a, left)) {
-    if (a->rta_type == TCA_STATS_BASIC) Take(a, &basic);
-    if (a->rta_type == TCA_STATS_QUEUE) Take(a, &queue);
-    if (a->rta_type == TCA_STATS_APP && RTA_PAYLOAD(a) == sizeof(red)) Take(a, &red);
-  }
-  to->bytes = basic.bytes;
-  to->packets = basic.packets;
-  to->backlog = queue.backlog;
-  to->drops = queue.drops;
-  to->marked = red.marked;
+int OnReply(nl_msg* message, void* to) {
+  nlattr* stats = nlmsg_find_attr(nlmsg_hdr(message), sizeof(tcmsg), TCA_STATS2);
+  if (nlmsg_hdr(message)->nlmsg_type != RTM_NEWQDISC || !stats) return NL_SKIP;
+  const auto basic = Find<gnet_stats_basic>(stats, TCA_STATS_BASIC);
+  const auto queue = Find<gnet_stats_queue>(stats, TCA_STATS_QUEUE);
+  *static_cast<std::optional<QueueStats>*>(to) = {
+      .bytes = basic.bytes,
+      .packets = basic.packets,
+      .backlog = queue.backlog,
+      .drops = queue.drops,
+      .marked = Find<tc_red_xstats>(stats, TCA_STATS_APP).marked};
+  return NL_OK;
 }
 
 }  // namespace
@@ -68,34 +64,22 @@ void TakeStats(const rtattr* stats, QueueStats* to) {
 QueueWatch::QueueWatch(const std::string& netns, const std::string& dev, uint16_t handle)
     : handle_(uint32_t{handle} << 16) {
   const Inside inside(netns);
-  fd_ = net::UniqueFd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  const timeval patience = {.tv_sec = 5};
-  setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  socket_ = Must(OpenNl(NETLINK_ROUTE));
   index_ = static_cast<int>(if_nametoindex(dev.c_str()));
   if (!index_) throw SetupFailure("no netdev " + dev);
 }
 
 QueueStats QueueWatch::Read() {
-  Request request;
-  request.head.nlmsg_len = sizeof(request);
-  request.head.nlmsg_type = RTM_GETQDISC;
-  request.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO;  // to us, not to who listens only
-  request.tc.tcm_family = AF_UNSPEC;
-  request.tc.tcm_ifindex = index_;
-  request.tc.tcm_handle = handle_;
-  alignas(nlmsghdr) char answer[8192];
-  ssize_t got = -1;
-  if (send(fd_.get(), &request, sizeof(request), 0) == sizeof(request))
-    got = recv(fd_.get(), answer, sizeof(answer), 0);
-  auto* head = reinterpret_cast<const nlmsghdr*>(answer);
-  if (got < 0 || !NLMSG_OK(head, got) || head->nlmsg_type != RTM_NEWQDISC)
-    throw SetupFailure("the queue does not answer");
-  QueueStats stats;
-  int left = TCA_PAYLOAD(head);
-  for (auto* a = TCA_RTA(static_cast<const tcmsg*>(NLMSG_DATA(head))); RTA_OK(a, left);
-       a = RTA_NEXT(a, left))
-    if (a->rta_type == TCA_STATS2) TakeStats(a, &stats);
-  return stats;
+  // With NLM_F_ECHO it answers us, not only those who listen.
+  const NlMessage request(nlmsg_alloc_simple(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO));
+  tcmsg tc = {};
+  tc.tcm_ifindex = index_;
+  tc.tcm_handle = handle_;
+  Must(FromNl(nlmsg_append(request.get(), &tc, sizeof(tc), NLMSG_ALIGNTO), "nlmsg_append"));
+  std::optional<QueueStats> stats;
+  Must(AskNl(socket_.get(), request.get(), OnReply, &stats, "RTM_GETQDISC"));
+  if (!stats) throw SetupFailure("the queue does not answer");
+  return *stats;
 }
 
 }  // namespace verbs_test

@@ -4,9 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include <net/fd.h>
+#include "nl.h"
 
 namespace verbs_test {
 
@@ -27,7 +28,7 @@ class QueueWatch {
   QueueStats Read();
 
  private:
-  net::UniqueFd fd_;
+  NlSocket socket_;
   int index_ = 0;
   uint32_t handle_;
 };
