@@ -27,6 +27,8 @@ fuzz_case() {
 }
 
 fuzz() {
+	# Of a target that died: it is that one's failure alone.
+	ip link delete v0 2>/dev/null
 	"$SRN_BUILD/cmake/selftests/fuzz/srn_fuzz" "$1" --seconds "$2" --seed "${SRN_FUZZ_SEED:-0}" \
 		--corpus "selftests/fuzz/corpus/$1" --keep "$VM/fuzz/$1" \
 		--evidence "$VM/fuzz/evidence.$1" --bad-words "$dmesg_bad" \

@@ -441,7 +441,9 @@ void Program::Remap(Source& source) {
   Map& map = maps_[source.Byte() % maps_.size()];
   switch (source.Below(5)) {
     case 0:
-      munmap(map.start + map.size / 2 / 4096 * 4096, 4096);
+      // The hole stays taken: what came to lie there would be changed and unmapped as ours.
+      mmap(map.start + map.size / 2 / 4096 * 4096, 4096, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
       break;
     case 1: {
       const size_t size = map.size + source.Below(4) * 4096;
@@ -462,7 +464,9 @@ void Program::Remap(Source& source) {
   }
 }
 
-// By the file of the memory: what is not there any more is an error and no signal.
+// By the file of the memory: what is not there any more is an error and no signal. And it writes
+// what is mapped to be executed, so a word behind the mapping may be in this program or its
+// libraries.
 void Program::Scribble(Source& source) {
   if (maps_.empty()) return;
   const Map& map = maps_[source.Byte() % maps_.size()];
@@ -470,7 +474,8 @@ void Program::Scribble(Source& source) {
   for (uint32_t count = 1 + source.Below(8); count > 0; --count) {
     const uint32_t word = source.Edge();
     const size_t at = source.OneIn(2) ? source.Below(8) * 64 : source.Take<uint16_t>() & ~3u;
-    (void)!pwrite(memory, &word, sizeof(word), reinterpret_cast<off_t>(map.start + at));
+    if (at + sizeof(word) <= map.size)
+      (void)!pwrite(memory, &word, sizeof(word), reinterpret_cast<off_t>(map.start + at));
   }
   close(memory);
 }
