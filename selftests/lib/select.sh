@@ -41,7 +41,7 @@ filter_reaches() {
 
 	shift 2
 	[ -n "${SRN_FILTER-}" ] || return 0
-	grep -qE '^[[:space:]]*run_(gtest|kunit) ' "$file" || return
+	grep -qE '^[[:space:]]*run_(gtest|kunit|on_exact_clock) ' "$file" || return
 	! grep -q -e '--gtest_filter=' "$file" || [[ " $* " = *" $name "* ]]
 }
 
