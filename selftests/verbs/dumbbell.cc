@@ -12,7 +12,7 @@
 namespace verbs_test {
 namespace {
 
-constexpr size_t kBuffer = 64 << 10;
+constexpr size_t kBuffer = 1 << 20;
 constexpr double kLook = 1e-3;
 // The CPU, whose instructions are the clock, is left to others.
 constexpr std::chrono::microseconds kNap{100};

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A wire that loses packets here and there, short or long: what one connection moves over it, and
+// what that costs.
+#include <algorithm>
+#include <fstream>
+#include <ostream>
+#include <string>
+
+#include "dumbbell.h"
+#include "hw_counters.h"
+
+namespace verbs_test {
+namespace {
+
+// Of a full packet's bytes on the wire, those of messages.
+constexpr double kPayload = 1024.0 / (14 + 20 + 8 + 12 + 1024 + 4);
+
+// The goal is 0.97 of what passes, with one packet in 20 lost 0.90. Where `least` is less, it is
+// not reached: a bound against becoming worse, some fifth below what was measured.
+struct Path {
+  const char* recovery;
+  Load load;
+  int rtt;     // us
+  int one_in;  // packets, each way, that is lost; 0: none
+  double least;
+};
+
+constexpr Path kPaths[] = {
+    {"hold", Load::kWrite, 200, 0, 0.90},    {"hold", Load::kWrite, 200, 100, 0.80},
+    {"hold", Load::kWrite, 200, 20, 0.45},   {"hold", Load::kWrite, 1000, 0, 0.85},
+    {"hold", Load::kWrite, 1000, 100, 0.65}, {"hold", Load::kWrite, 1000, 20, 0.25},
+    {"hold", Load::kWrite, 10000, 0, 0.90},  {"hold", Load::kWrite, 10000, 100, 0.09},
+    {"hold", Load::kSend, 200, 100, 0.80},   {"hold", Load::kSend, 1000, 20, 0.25},
+    {"hold", Load::kRead, 200, 0, 0.55},     {"hold", Load::kRead, 200, 100, 0.60},
+    {"hold", Load::kRead, 200, 20, 0.30},    {"hold", Load::kRead, 1000, 0, 0.55},
+    {"hold", Load::kRead, 1000, 100, 0.55},  {"hold", Load::kRead, 1000, 20, 0.20},
+    {"hold", Load::kRead, 10000, 0, 0.85},   {"hold", Load::kRead, 10000, 100, 0.10},
+    {"sack", Load::kWrite, 200, 0, 0.97},    {"sack", Load::kWrite, 200, 100, 0.97},
+    {"sack", Load::kWrite, 200, 20, 0.90},   {"sack", Load::kWrite, 1000, 0, 0.97},
+    {"sack", Load::kWrite, 1000, 100, 0.97}, {"sack", Load::kWrite, 1000, 20, 0.90},
+    {"sack", Load::kWrite, 10000, 0, 0.95},  {"sack", Load::kWrite, 10000, 100, 0.14},
+    {"sack", Load::kWrite, 10000, 20, 0.09}, {"sack", Load::kWrite, 100000, 0, 0.08},
+    {"sack", Load::kSend, 200, 20, 0.90},    {"sack", Load::kSend, 1000, 100, 0.97},
+    {"sack", Load::kRead, 200, 100, 0.60},   {"sack", Load::kRead, 1000, 20, 0.12},
+};
+
+void PrintTo(const Path& path, std::ostream* os) {
+  *os << path.recovery << ToString(path.load) << path.rtt << "us" << path.one_in;
+}
+
+// A module's parameter, for connections that come.
+void SetRecovery(const char* value) {
+  std::ofstream file("/sys/module/srn/parameters/recovery");
+  if (!(file << value << std::flush)) throw SetupFailure("no parameter recovery");
+}
+
+class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
+ protected:
+  void SetUp() override {
+    Dumbbell::SetUp();
+    SetRecovery(GetParam().recovery);
+    Wire("bfifo limit 200000");
+    for (const auto& [netns, dev] : kEnds) {
+      // Half of the way's time there, half back. Lost is what has passed the queue.
+      Shell(std::string("tc -n ") + netns + " qdisc replace dev " + dev +
+            " root netem limit 10000 delay " + std::to_string(GetParam().rtt / 2) + "us");
+      if (GetParam().one_in) Lose(netns, dev);
+    }
+    for (size_t i = 0; i < std::size(counters_); ++i)
+      counters_[i] = Must(HwCounters::Open(i ? to_.ctx : from_[0].ctx));
+  }
+  void TearDown() override {
+    SetRecovery("hold");
+    for (const auto& [netns, dev] : kEnds) {
+      Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " root");
+      if (GetParam().one_in)
+        Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " ingress");
+    }
+  }
+  // At both ends together, so far.
+  uint64_t Count(const char* name) const { return counters_[0][name] + counters_[1][name]; }
+
+ private:
+  static constexpr std::pair<const char*, const char*> kEnds[] = {{"s1", "e1"}, {"d", "in"}};
+
+  static void Lose(const std::string& netns, const std::string& dev) {
+    Shell("tc -n " + netns + " qdisc add dev " + dev + " ingress");
+    Shell("tc -n " + netns + " filter add dev " + dev +
+          " ingress protocol ip matchall action ok random netrand drop " +
+          std::to_string(GetParam().one_in));
+  }
+
+  HwCounters counters_[2];
+};
+
+TEST_P(Lossy, IsFilled) {
+  const Path& path = GetParam();
+  Flows flows(from_, to_, {.load = path.load, .count = 1, .message = 1 << 20, .depth = 16});
+  flows.Start();
+  Run(flows, std::max(0.5, path.rtt * 40e-6));
+  const uint64_t again = Count("retransmitted_pkts"), silent = Count("local_ack_timeout_err");
+  const Course course = Run(flows, std::max(2.0, path.rtt * 50e-6));
+  const double lost = path.one_in ? 1.0 / path.one_in : 0;
+  const double part = course.bytes[0] / course.Seconds() / (kWire * kPayload * (1 - lost));
+  printf(
+      "# %s %s RTT %g ms, loss %.1f %%: %.3f of what passes (wire %.3f), sent again %lu of %u, %lu "
+      "timeouts, queue mean %.0f KB, dropped %u\n",
+      path.recovery, ToString(path.load), path.rtt / 1e3, lost * 100, part, course.Rate() / kWire,
+      Count("retransmitted_pkts") - again, course.Packets(),
+      Count("local_ack_timeout_err") - silent, course.MeanBacklog() / 1e3, course.Drops());
+  EXPECT_EQ(flows.errors(), 0);
+  EXPECT_GE(part, path.least);
+  // What ends in a timeout of tens of milliseconds is no recovery.
+  EXPECT_LE(Count("local_ack_timeout_err") - silent, 2u);
+}
+INSTANTIATE_TEST_SUITE_P(Of, Lossy, testing::ValuesIn(kPaths),
+                         [](const auto& info) { return testing::PrintToString(info.param); });
+
+}  // namespace
+}  // namespace verbs_test
