@@ -21,7 +21,7 @@ static enum srn_verdict check_sequence(const struct srn_arrival *a)
 /* Those of a run were proven: srn_responder_takes_run(). */
 static bool len_fits(const struct srn_arrival *a)
 {
-	return srn_pkt_is_run(a->skb) || srn_arrival_len_fits(a->info->pos, a->pkt->len, a->qp->mtu);
+	return a->pkt->more || srn_arrival_len_fits(a->info->pos, a->pkt->len, a->qp->mtu);
 }
 
 /* offset is at most SRN_MAX_MSG_SIZE and len less than 64 KiB here: no overflow. */

@@ -78,7 +78,7 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 	v = a->end ? complete_receive(a) : SRN_OK;
 	if (v)
 		return v;
-	srn_arrival_done(a, srn_pkt_num(a->skb));
+	srn_arrival_done(a, a->pkt->more + 1);
 	if (a->qp->svc->reliable)
 		srn_ack_done(a->qp, srn_pkt_last_psn(a->skb),
 			     a->ack_owed || (a->pkt->flags & SRN_PKT_ACKREQ));

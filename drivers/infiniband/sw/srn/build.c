@@ -25,7 +25,7 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 	struct srn_bth *bth;
 	struct sk_buff *skb;
 
-	if (linear > LINEAR_MAX)
+	if (linear > LINEAR_MAX && !(flags & SRN_BUILD_PACK))
 		linear = 0;
 	skb = srn_head_alloc(room + SRN_MAX_HDR_LEN + linear + TRAILER_MAX);
 	if (!skb)
@@ -91,6 +91,7 @@ void srn_build_imm(struct sk_buff *skb, __be32 imm)
 
 	eth->data = imm;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_imm);
 
 void srn_build_ieth(struct sk_buff *skb, u32 rkey)
 {
@@ -98,6 +99,7 @@ void srn_build_ieth(struct sk_buff *skb, u32 rkey)
 
 	eth->rkey = cpu_to_be32(rkey);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_build_ieth);
 
 void *srn_build_payload(struct sk_buff *skb, u32 len)
 {

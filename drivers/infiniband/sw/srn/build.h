@@ -14,6 +14,7 @@
 #define SRN_BUILD_SE		BIT(0)	/* solicited event */
 #define SRN_BUILD_ACKREQ	BIT(1)
 #define SRN_BUILD_ALONE		BIT(2)	/* does not ride in a train */
+#define SRN_BUILD_PACK		BIT(3)	/* begins a pack: all that is linear, in the head */
 
 /* Payload from this many bytes on is referenced, below it is copied: a copy is
  * cheaper than a page reference and a fragment.
@@ -34,7 +35,7 @@
  * @flags: SRN_BUILD_*
  * @dqpn: destination QP
  * @psn: PSN
- * @linear: payload bytes that will be copied in (srn_build_payload())
+ * @linear: payload bytes that will be copied in (srn_build_payload()); of a pack, all its bytes
  *
  * BH disabled. NULL without memory: as if the packet had been lost.
  */

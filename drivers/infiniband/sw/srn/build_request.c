@@ -6,6 +6,7 @@
 
 #include "build.h"
 #include "opcode.h"
+#include "pack.h"
 #include "psn.h"
 #include "qp.h"
 #include "run.h"
@@ -143,3 +144,51 @@ enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 	return v;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_build_request);
+
+bool srn_build_packs(const struct srn_qp *qp, const struct srn_wqe *wqe,
+		     const struct srn_plan *plan)
+{
+	return srn_pack_may_have(plan->opcode) && plan->psn == qp->window.end &&
+	       (wqe->flags & IB_SEND_INLINE || wqe->length < SRN_REF_MIN);
+}
+
+enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
+				const struct srn_plan *plan, unsigned int flags, u32 most,
+				struct srn_pack *pack)
+{
+	u32 waiting = qp->sq.fetched - qp->window.at.index;
+	u32 size = srn_pack_size(plan->opcode, plan->len, min(waiting, most));
+	enum srn_verdict v;
+	struct sk_buff *skb;
+
+	static_assert(SRN_REF_MIN <= SRN_PACK_PAYLOAD && SRN_MAX_INLINE <= SRN_PACK_PAYLOAD);
+	skb = srn_build(plan->opcode, flags | SRN_BUILD_PACK, qp->dest_qpn, plan->psn, size);
+	if (!skb)
+		return SRN_V_AGAIN;
+	put_headers(skb, qp, wqe, plan);
+	v = put_payload(skb, qp, wqe, plan, false);
+	if (v)
+		kfree_skb(skb);
+	else
+		srn_pack_begin(pack, skb, plan->len, size, most);
+	return v;
+}
+
+enum srn_verdict srn_build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
+				  const struct srn_plan *plan, unsigned int flags,
+				  struct srn_pack *pack)
+{
+	u32 was = pack->skb->len;
+	enum srn_verdict v;
+
+	srn_pack_add(pack, plan->opcode,
+		     (flags & SRN_BUILD_ACKREQ ? SRN_PKT_ACKREQ : 0) |
+		     (flags & SRN_BUILD_SE ? SRN_PKT_SE : 0), plan->len);
+	put_headers(pack->skb, qp, wqe, plan);
+	v = put_payload(pack->skb, qp, wqe, plan, false);
+	if (v)
+		skb_trim(pack->skb, was);
+	else
+		srn_pack_added(pack, plan->opcode, plan->len);
+	return v;
+}

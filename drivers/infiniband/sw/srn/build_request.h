@@ -7,6 +7,7 @@
 
 #include "verdict.h"
 
+struct srn_pack;
 struct srn_plan;
 struct srn_qp;
 struct srn_wqe;
@@ -34,5 +35,25 @@ bool srn_build_references(const struct srn_qp *qp, const struct srn_wqe *wqe,
 enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
 				   struct sk_buff **skb);
+
+/** srn_build_packs() - whether it is a small message that goes for the first time: one for packs */
+bool srn_build_packs(const struct srn_qp *qp, const struct srn_wqe *wqe,
+		     const struct srn_plan *plan);
+
+/**
+ * srn_build_pack() - begin a pack with such a message
+ * @most: messages that it may have, 2 at least: srn_run_pack()
+ * @pack: none; begun on SRN_OK
+ *
+ * Like what follows with room for as many as wait. Else as srn_build_request().
+ */
+enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
+				const struct srn_plan *plan, unsigned int flags, u32 most,
+				struct srn_pack *pack);
+
+/** srn_build_packed() - add such a message to a pack that has room; as it was, but on SRN_OK */
+enum srn_verdict srn_build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
+				  const struct srn_plan *plan, unsigned int flags,
+				  struct srn_pack *pack);
 
 #endif

@@ -21,6 +21,7 @@ struct srn_pkt {
 	u8 flags;		/* SRN_PKT_* */
 	u8 hdr_len;		/* BTH to payload, bytes */
 	u8 more;		/* packets: a run (run.h), whose first has opcode and psn */
+	u8 behind;		/* messages, of a pack (pack.h), behind the one that this says all of */
 	u8 last;		/* run: opcode of the last packet */
 	u16 bth;		/* offset of the BTH from skb->data */
 	u16 pkey;
@@ -121,19 +122,25 @@ static inline __be32 srn_pkt_imm(struct sk_buff *skb)
 	return srn_pkt(skb)->more ? srn_pkt(skb)->word : imm->data;
 }
 
-/** srn_pkt_is_run() - whether it is several packets, uncut */
+/** srn_pkt_is_pack() - whether it is several messages, uncut, none of which was taken yet */
+static inline bool srn_pkt_is_pack(struct sk_buff *skb)
+{
+	return srn_pkt(skb)->behind;
+}
+
+/** srn_pkt_is_run() - whether it is several packets, uncut: a run or a pack */
 static inline bool srn_pkt_is_run(struct sk_buff *skb)
 {
-	return srn_pkt(skb)->more;
+	return srn_pkt(skb)->more || srn_pkt_is_pack(skb);
 }
 
-/** srn_pkt_num() - how many packets it is */
+/** srn_pkt_num() - how many packets it is; of a pack, with those behind */
 static inline u32 srn_pkt_num(struct sk_buff *skb)
 {
-	return srn_pkt(skb)->more + 1;
+	return srn_pkt(skb)->more + srn_pkt(skb)->behind + 1;
 }
 
-/** srn_pkt_last() - the facts of the packet that ends what the skb has */
+/** srn_pkt_last() - the facts of the packet that ends the run, or the packet's own */
 static inline const struct srn_opcode *srn_pkt_last(struct sk_buff *skb)
 {
 	return &srn_opcodes[srn_pkt(skb)->more ? srn_pkt(skb)->last : srn_pkt(skb)->opcode];

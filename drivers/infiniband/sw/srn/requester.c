@@ -187,15 +187,27 @@ struct departure {
 	struct sk_buff *skb;
 	bool follows;	/* the next packet takes the same path in this round, if the window lets it */
 	bool asked;	/* for an ACK */
+	bool packed;	/* the pack has it */
 };
+
+static void leave_pack(struct srn_qp *qp)
+{
+	srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
+}
 
 static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 		 const struct departure *d)
 {
-	if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH)
+	if (d->packed) {
+		srn_train_charge(&qp->req.train, &qp->path, 1,
+				 srn_pack_wire_len(plan->opcode, plan->len));
+		if (!d->follows)
+			leave_pack(qp);
+	} else if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH) {
 		srn_xmit(&wqe->ud.av->path, d->skb, &qp->payer);
-	else
+	} else {
 		srn_run_or_train(&qp->req.train, &qp->path, d->skb, d->follows);
+	}
 }
 
 /* Whether the planned packets are the last before a wait: what the peer says of them is not to
@@ -210,9 +222,42 @@ static bool pace_ends(const struct srn_qp *qp, const struct srn_wqe *wqe,
 	       srn_pace_ends(&qp->pace, payload + plan->num * SRN_PACE_HEADERS);
 }
 
+/* How many messages may leave as one, from the planned one on, of which there is another. */
+static u32 pack_messages(struct srn_qp *qp, const struct srn_wqe *wqe,
+			 const struct srn_plan *plan)
+{
+	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
+
+	if (!plan->last || qp->window.doubt || qp->retry.probing || next->started ||
+	    next->length > SRN_PACK_PAYLOAD || !srn_build_packs(qp, wqe, plan))
+		return 1;
+	if (!qp->req.pack_most)
+		qp->req.pack_most = srn_run_pack(&qp->path);
+	return qp->req.pack_most;
+}
+
+/* To the pack that waits, or as the first of one. SRN_V_AGAIN: by itself. */
+static enum srn_verdict build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
+				     const struct srn_plan *plan, unsigned int flags,
+				     bool follows)
+{
+	struct srn_pack *pack = &qp->req.pack;
+	u32 most;
+
+	if (pack->skb) {
+		if (srn_build_packs(qp, wqe, plan) &&
+		    srn_pack_has_room(pack, plan->opcode, plan->len))
+			return srn_build_packed(qp, wqe, plan, flags, pack);
+		leave_pack(qp);
+	}
+	most = follows ? pack_messages(qp, wqe, plan) : 1;
+	return most > 1 ? srn_build_pack(qp, wqe, plan, flags, most, pack) : SRN_V_AGAIN;
+}
+
 static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 			      struct departure *d)
 {
+	enum srn_verdict v = SRN_V_AGAIN;
 	unsigned int flags;
 
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
@@ -222,7 +267,10 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
 		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
-	return srn_build_request(qp, wqe, plan, flags, &d->skb);
+	if (d->follows || qp->req.pack.skb)
+		v = build_packed(qp, wqe, plan, flags, d->follows);
+	d->packed = !v;
+	return v == SRN_V_AGAIN ? srn_build_request(qp, wqe, plan, flags, &d->skb) : v;
 }
 
 /* How many packets may leave as one, from the planned one on: what is referenced, not copied. */
@@ -402,6 +450,8 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 
 	srn_turn_assert_owned(&qp->turn);
 	more = run(qp, budget);
+	leave_pack(qp);
+	qp->req.pack_most = 0;
 	if (unlikely(qp->peer.due) && srn_window_inflight(&qp->window))
 		srn_hello_send(qp);
 

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "gather.h"
+#include "pack.h"
 #include "train.h"
 
 struct srn_qp;
@@ -13,6 +14,8 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_requester {
 	struct srn_train train;
+	struct srn_pack pack;	/* what it has goes behind the train */
+	u32 pack_most;		/* srn_run_pack(), as it was in this round; 0: not asked */
 	struct srn_gather gather;
 	bool bulky;		/* the WQE that was started last is more than a packet */
 	bool rings;		/* the program was told to ring for each post */

@@ -24,6 +24,7 @@
 #include "qp.h"
 #include "react.h"
 #include "rq.h"
+#include "run.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -175,6 +176,36 @@ static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 	return true;
 }
 
+/* One that is not simply executed is the last that is taken here: what comes behind it is dropped,
+ * held or waits, as packets are. Each may have put the QP into error, by its completion.
+ */
+bool srn_responder_rx_pack(struct srn_qp *qp, struct sk_buff *skb)
+{
+	enum srn_verdict v;
+	struct srn_arrival a;
+
+	srn_turn_assert_owned(&qp->turn);
+	while (srn_responder_receives(qp)) {
+		note_established(qp);
+		srn_arrival_init(&a, qp, skb);
+		v = rc_request(&a);
+		if (unlikely(v)) {
+			trace_srn_verdict(qp, a.pkt->opcode, a.pkt->psn, v);
+			if (v == SRN_V_LATER)
+				return false;
+		}
+		if (!srn_pkt(skb)->behind) {
+			consume_skb(skb);
+			return true;
+		}
+		srn_run_advance(skb);
+		if (unlikely(v))
+			return false;
+	}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_rx_pack);
+
 /* Of a message that finds no receive WQE what needs none is done, and what comes behind is held:
  * packet by packet.
  */
@@ -190,9 +221,11 @@ bool srn_responder_takes_run(struct srn_qp *qp, struct sk_buff *skb)
 {
 	const struct srn_pkt *pkt = srn_pkt(skb);
 
-	return qp->svc->reliable && srn_pkt_info(skb)->is_stream && pkt->each == qp->mtu &&
-	       pkt->psn == qp->resp.msg.psn && srn_hold_is_empty(&qp->resp.hold) &&
-	       !may_lack_receive(qp, skb);
+	if (!qp->svc->reliable || pkt->psn != qp->resp.msg.psn ||
+	    !srn_hold_is_empty(&qp->resp.hold))
+		return false;
+	return srn_pkt_is_pack(skb) || (srn_pkt_info(skb)->is_stream && pkt->each == qp->mtu &&
+					!may_lack_receive(qp, skb));
 }
 
 bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)

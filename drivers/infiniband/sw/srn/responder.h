@@ -55,7 +55,15 @@ bool srn_responder_receives(const struct srn_qp *qp);
  */
 bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb);
 
-/** srn_responder_takes_run() - whether srn_responder_rx() may be given a run; else its packets */
+/**
+ * srn_responder_rx_pack() - the same with a pack: each of its messages in turn
+ *
+ * Return: true if @skb was consumed. False: srn_pkt() says all of the first message that was not
+ * taken, which goes as packets, with those behind it.
+ */
+bool srn_responder_rx_pack(struct srn_qp *qp, struct sk_buff *skb);
+
+/** srn_responder_takes_run() - whether these may be given a run or a pack; else its packets */
 bool srn_responder_takes_run(struct srn_qp *qp, struct sk_buff *skb);
 
 /**

@@ -176,6 +176,13 @@ static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+/* What is left of it goes the way of packets. */
+static void rx_pack(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (!srn_responder_rx_pack(qp, skb))
+		split_back(qp, skb);
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -199,6 +206,8 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	} else if (is_answer(skb)) {
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
+	} else if (srn_pkt_is_pack(skb)) {
+		rx_pack(qp, skb);
 	} else if (unlikely(!srn_responder_rx(qp, skb))) {
 		put_back(qp, skb);
 		return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs on their way out. */
+/* Runs and packs on their way out. */
 #include "run.h"
 
 #include <kunit/visibility.h>
@@ -11,6 +11,7 @@
 #include <net/sch_generic.h>
 
 #include "opcode.h"
+#include "pack.h"
 #include "path.h"
 #include "run_cut.h"
 #include "stats.h"
@@ -19,6 +20,7 @@
 #include "xmit.h"
 
 bool srn_run_stopped;
+EXPORT_SYMBOL_IF_KUNIT(srn_run_stopped);
 
 static bool runs = true;
 module_param(runs, bool, 0644);
@@ -96,12 +98,17 @@ static u32 share(u32 num, u32 most)
 	return DIV_ROUND_UP(num, DIV_ROUND_UP(num, most));
 }
 
+static bool is_wanted(void)
+{
+	return READ_ONCE(runs) && !READ_ONCE(srn_run_stopped);
+}
+
 u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
 {
 	struct dst_entry *dst;
 	u32 most = 1;
 
-	if (num < 2 || !READ_ONCE(runs) || READ_ONCE(srn_run_stopped))
+	if (num < 2 || !is_wanted())
 		return 1;
 	dst = srn_path_dst(path);
 	if (!dst)
@@ -112,6 +119,20 @@ u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
 	return share(num, max(most, 1u));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
+
+u32 srn_run_pack(struct srn_path *path)
+{
+	struct dst_entry *dst = is_wanted() ? srn_path_dst(path) : NULL;
+	u32 most = 1;
+
+	if (!dst)
+		return 1;
+	if (route_takes(dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
+		most = clamp_t(u32, most_segments(dst), 1, SRN_RUN_MAX);
+	dst_release(dst);
+	return most;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_pack);
 
 void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct srn_run *run)
 {
@@ -136,20 +157,20 @@ static void set_inner(struct sk_buff *skb)
 /* From BTH to ICRC, of the packet that has most: the first, or a last one with a word more. */
 static u32 longest(const struct srn_run_cut *cut)
 {
-	u32 last = srn_run_cut_len(cut, cut->run.num - 1);
+	u32 last = cut->len - (cut->run.num - 1) * cut->run.each;
 
 	return max(cut->hdr_len + cut->run.each,
 		   srn_opcode_hdr_len(cut->run.opcode) + ALIGN(last, 4)) + SRN_ICRC_SIZE;
 }
 
 /* How the stack cuts it, or, on lo, that it has nothing to cut. */
-static void set_gso(struct sk_buff *skb, const struct srn_run_cut *cut, bool whole)
+static void set_gso(struct sk_buff *skb, u32 num, u32 size, bool whole)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 
 	info->gso_type = whole ? 0 : SRN_RUN_GSO_TYPE;
-	info->gso_size = whole ? 0 : longest(cut);
-	info->gso_segs = whole ? 0 : cut->run.num;
+	info->gso_size = whole ? 0 : size;
+	info->gso_segs = whole ? 0 : num;
 }
 
 /* The checksum is 0 and stays it: level 1, since UDP takes one off. */
@@ -165,34 +186,68 @@ static u32 bytes_of(const struct srn_run_cut *cut)
 	return srn_run_cut_bytes(cut->bth.opcode, cut->run.opcode, cut->run.num, cut->len);
 }
 
-u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
+/* Of @num packets, on a wire: the longest, and all. */
+struct lengths {
+	u32 num;
+	u32 longest;
+	u32 bytes;
+};
+
+/* Returns false if it had no way to go. */
+static bool leave(struct srn_path *path, struct sk_buff *skb, const struct lengths *lengths,
+		  struct srn_payer *payer)
 {
 	struct dst_entry *dst = srn_path_dst(path);
-	struct srn_run_cut cut;
-	u32 bytes;
 
 	if (!dst) {
 		srn_count(path->dev, SRN_CNT_NO_ROUTE);
 		kfree_skb(skb);
-		return 0;
+		return false;
 	}
-	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
-		dst_release(dst);
-		kfree_skb(skb);
-		return 0;
-	}
-	trace_srn_tx(path->dev, skb, cut.run.num);
+	trace_srn_tx(path->dev, skb, lengths->num);
 	set_inner(skb);
 	set_summed(skb);
-	set_gso(skb, &cut, is_lo(dst));
+	set_gso(skb, lengths->num, lengths->longest, is_lo(dst));
 	srn_xmit_wrap(path, skb, 0);
 	srn_count(path->dev, SRN_CNT_SENT_TRAINS);
 	srn_count(path->dev, SRN_CNT_SENT_RUNS);
-	bytes = bytes_of(&cut);
-	srn_xmit_routed(path, skb, dst, payer, cut.run.num, bytes);
-	return bytes;
+	srn_xmit_routed(path, skb, dst, payer, lengths->num, lengths->bytes);
+	return true;
+}
+
+u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
+{
+	struct lengths lengths;
+	struct srn_run_cut cut;
+
+	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
+		kfree_skb(skb);
+		return 0;
+	}
+	lengths = (struct lengths){
+		.num = cut.run.num, .longest = longest(&cut), .bytes = bytes_of(&cut),
+	};
+	return leave(path, skb, &lengths, payer) ? lengths.bytes : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_xmit);
+
+void srn_run_leave_pack(struct srn_pack *pack, struct srn_train *train, struct srn_path *path)
+{
+	struct lengths lengths = {
+		.num = pack->num, .longest = pack->longest, .bytes = pack->bytes,
+	};
+	struct sk_buff *skb;
+
+	if (!pack->skb)
+		return;
+	srn_train_leave(train, path);
+	skb = srn_pack_end(pack, path->is_v6);
+	if (lengths.num > 1)
+		leave(path, skb, &lengths, train->payer);
+	else
+		srn_xmit(path, skb, train->payer);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_leave_pack);
 
 void srn_run_or_train(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
 		      bool follows)

@@ -16,6 +16,7 @@
 #include "parse.h"
 
 struct srn_mem;
+struct srn_pack;
 struct srn_path;
 struct srn_payer;
 struct srn_train;
@@ -75,6 +76,21 @@ static inline bool srn_run_is_built(const struct sk_buff *skb)
 u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer);
 
 /**
+ * srn_run_pack() - how many messages may be one pack on @path
+ *
+ * Return: 1 where the path takes no packs. BH disabled.
+ */
+u32 srn_run_pack(struct srn_path *path);
+
+/**
+ * srn_run_leave_pack() - send what waits in a pack, behind the train that waits; nothing where none
+ * is being made
+ *
+ * Its messages were charged to the pace one by one: srn_train_charge(). BH disabled.
+ */
+void srn_run_leave_pack(struct srn_pack *pack, struct srn_train *train, struct srn_path *path);
+
+/**
  * srn_run_or_train() - send what was built: a run at once, behind the train that waits; a packet
  * with srn_train_add()
  * @skb: consumed
@@ -89,7 +105,7 @@ void srn_run_or_train(struct srn_train *train, struct srn_path *path, struct sk_
 bool srn_run_arrived(const struct sk_buff *skb);
 
 /**
- * srn_run_parse() - prove a run and fill srn_pkt(skb), as srn_parse() does with a packet
+ * srn_run_parse() - prove a run or a pack and fill srn_pkt(skb), as srn_parse() does with a packet
  * @skb: at the UDP header, for which srn_run_arrived() holds
  *
  * Whoever may send anything on this host may have made it. Softirq. Return: SRN_PARSE_OK, or
@@ -107,7 +123,16 @@ enum srn_parse_result srn_run_parse(struct sk_buff *skb);
 bool srn_run_hold(struct sk_buff *skb, struct srn_mem **mem);
 
 /**
- * srn_run_split() - make packets of a run that arrived, as if it had come in packets
+ * srn_run_advance() - a pack's message was taken: srn_pkt(skb) says all of the next from here on
+ * @skb: a pack that srn_run_parse() proved, with a message behind
+ *
+ * Owner of the turn.
+ */
+void srn_run_advance(struct sk_buff *skb);
+
+/**
+ * srn_run_split() - make packets of a run that arrived, or of what is left of a pack, as if it had
+ * come in packets
  * @skb: what srn_run_parse() proved; the caller's
  * @parts: the packets, parsed, without trailers, are added at its end
  *
@@ -116,7 +141,7 @@ bool srn_run_hold(struct sk_buff *skb, struct srn_mem **mem);
  */
 unsigned int srn_run_split(struct sk_buff *skb, struct sk_buff_head *parts);
 
-/** srn_run_bytes() - of a run that was parsed, from BTH to ICRC, of all its packets on a wire */
+/** srn_run_bytes() - of a run or a pack that was parsed, from BTH to ICRC, of all its packets on a wire */
 u32 srn_run_bytes(struct sk_buff *skb);
 
 /** srn_run_init() - from here on the stack can cut runs; may sleep */

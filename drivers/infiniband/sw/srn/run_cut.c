@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cutting runs. The run is only read: others may have clones of it. */
+/* Cutting runs, and packs as well. The run is only read: others may have clones of it. */
 #include "run_cut.h"
 
 #include <kunit/visibility.h>
@@ -70,13 +70,24 @@ static bool read_lease(struct srn_run_cut *cut)
 	return true;
 }
 
-bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start)
+static bool begin_pack(struct srn_run_cut *cut, u32 start)
 {
-	if (skb_has_frag_list(skb) || skb_copy_bits(skb, start, &cut->bth, sizeof(cut->bth)))
+	if (!srn_pack_cut_begin(&cut->pack, cut->skb, start))
 		return false;
+	cut->mem = NULL;
+	cut->run = (struct srn_run){
+		.num = cut->pack.tail.num,
+		.flags = cut->pack.tail.flags,
+	};
+	return true;
+}
+
+static bool begin_run(struct srn_run_cut *cut, u32 start)
+{
+	const struct sk_buff *skb = cut->skb;
+
 	if (!may_begin(&srn_opcodes[cut->bth.opcode]))
 		return false;
-	cut->skb = skb;
 	cut->start = start;
 	cut->hdr_len = srn_opcode_hdr_len(cut->bth.opcode);
 	if (skb_copy_bits(skb, start + cut->hdr_len, &cut->run, sizeof(cut->run)))
@@ -85,8 +96,18 @@ bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 s
 	if (!read_lease(cut))
 		return false;
 	cut->len = skb->len - cut->payload;
-	cut->psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN);
 	return is_sound(cut);
+}
+
+bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start)
+{
+	if (skb_has_frag_list(skb) || skb_copy_bits(skb, start, &cut->bth, sizeof(cut->bth)))
+		return false;
+	cut->skb = skb;
+	cut->i = 0;
+	cut->psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN);
+	cut->packed = srn_pack_may_have(cut->bth.opcode);
+	return cut->packed ? begin_pack(cut, start) : begin_run(cut, start);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_begin);
 
@@ -111,13 +132,45 @@ static_assert(IB_OPCODE_SEND_MIDDLE == IB_OPCODE_SEND_FIRST + 1);
 static_assert(IB_OPCODE_RDMA_WRITE_MIDDLE == IB_OPCODE_RDMA_WRITE_FIRST + 1);
 static_assert(IB_OPCODE_RDMA_READ_RESPONSE_MIDDLE == IB_OPCODE_RDMA_READ_RESPONSE_FIRST + 1);
 
-u8 srn_run_cut_opcode(const struct srn_run_cut *cut, u32 i)
+static bool is_last(const struct srn_run_cut *cut)
+{
+	return cut->i == cut->run.num - 1;
+}
+
+bool srn_run_cut_next(struct srn_run_cut *cut)
+{
+	cut->i++;
+	return cut->packed ? srn_pack_cut_next(&cut->pack) : cut->i < cut->run.num;
+}
+
+u8 srn_run_cut_opcode(const struct srn_run_cut *cut)
 {
 	bool first = srn_opcodes[cut->bth.opcode].pos == SRN_POS_FIRST;
 
-	if (!i)
+	if (cut->packed)
+		return cut->pack.msg.opcode;
+	if (!cut->i)
 		return cut->bth.opcode;
-	return i == cut->run.num - 1 ? cut->run.opcode : cut->bth.opcode + first;
+	return is_last(cut) ? cut->run.opcode : cut->bth.opcode + first;
+}
+
+u8 srn_run_cut_flags(const struct srn_run_cut *cut)
+{
+	if (cut->packed)
+		return cut->pack.msg.flags;
+	return is_last(cut) ? cut->run.flags & (SRN_PKT_SE | SRN_PKT_ACKREQ) : 0;
+}
+
+u32 srn_run_cut_len(const struct srn_run_cut *cut)
+{
+	if (cut->packed)
+		return cut->pack.msg.len;
+	return min_t(u32, cut->run.each, cut->len - cut->i * cut->run.each);
+}
+
+u32 srn_run_cut_psn(const struct srn_run_cut *cut)
+{
+	return srn_psn_add(cut->psn, cut->i);
 }
 
 /* What of @len bytes from @from on is linear. */
@@ -177,31 +230,30 @@ static bool copy_pages(struct sk_buff *to, const struct sk_buff *skb, u32 from, 
 	return true;
 }
 
-static void put_headers(struct sk_buff *to, const struct srn_run_cut *cut, u32 i)
+static void put_headers(struct sk_buff *to, const struct srn_run_cut *cut)
 {
 	struct srn_bth *bth = skb_put_data(to, &cut->bth, sizeof(*bth));
-	u8 opcode = srn_run_cut_opcode(cut, i);
-	u32 psn = srn_psn_add(cut->psn, i), rest = srn_opcode_hdr_len(opcode) - sizeof(*bth);
-	bool last = i == cut->run.num - 1;
+	u8 opcode = srn_run_cut_opcode(cut), flags = srn_run_cut_flags(cut);
+	u32 psn = srn_run_cut_psn(cut), rest = srn_opcode_hdr_len(opcode) - sizeof(*bth);
 
 	bth->opcode = opcode;
 	bth->flags &= ~(SRN_BTH_SE | SRN_BTH_PAD);
-	if (last && cut->run.flags & SRN_PKT_SE)
+	if (flags & SRN_PKT_SE)
 		bth->flags |= SRN_BTH_SE;
-	if (last && cut->run.flags & SRN_PKT_ACKREQ)
+	if (flags & SRN_PKT_ACKREQ)
 		psn |= SRN_BTH_ACKREQ;
 	bth->apsn = cpu_to_be32(psn);
 	if (!rest)
 		return;
-	if (i)
+	if (cut->i)
 		skb_put_data(to, &cut->run.word, WORD_LEN);
 	else	/* they are there, since what stands behind them is */
 		skb_copy_bits(cut->skb, cut->start + sizeof(*bth), skb_put(to, rest), rest);
 }
 
-struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 headroom, bool refs)
+static struct sk_buff *run_packet(const struct srn_run_cut *cut, u32 headroom, bool refs)
 {
-	u32 from = cut->payload + i * cut->run.each, len = srn_run_cut_len(cut, i);
+	u32 from = cut->payload + cut->i * cut->run.each, len = srn_run_cut_len(cut);
 	u32 copied = refs ? linear_part(cut->skb, from, len) : len;
 	struct sk_buff *skb;
 
@@ -210,7 +262,7 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 hea
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
-	put_headers(skb, cut, i);
+	put_headers(skb, cut);
 	skb_copy_bits(cut->skb, from, skb_put(skb, copied), copied);
 	if (!srn_run_cut_is_lent(cut)) {
 		attach_pages(skb, cut->skb, from + copied, len - copied);
@@ -219,6 +271,13 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 hea
 		return NULL;
 	}
 	return skb;
+}
+
+struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 headroom, bool refs)
+{
+	if (cut->packed)
+		return srn_pack_cut_packet(&cut->pack, srn_run_cut_psn(cut), headroom);
+	return run_packet(cut, headroom, refs);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_packet);
 
@@ -251,15 +310,15 @@ static void put_icrc(struct sk_buff *skb, void *at, bool is_v6)
 }
 
 /* One whole packet, behind as much room as the run has in front of its BTH. */
-static struct sk_buff *segment(const struct srn_run_cut *cut, u32 i, u32 outer,
+static struct sk_buff *segment(const struct srn_run_cut *cut, u32 outer,
 			       netdev_features_t features)
 {
 	bool is_v6 = cut->run.flags & SRN_PKT_V6;
-	u32 trailer = (-srn_run_cut_len(cut, i) & 3) + SRN_ICRC_SIZE;
+	u32 trailer = (-srn_run_cut_len(cut) & 3) + SRN_ICRC_SIZE;
 	struct sk_buff *skb;
 	u8 *end;
 
-	skb = srn_run_cut_packet(cut, i, skb_headroom(cut->skb), features & NETIF_F_SG);
+	skb = srn_run_cut_packet(cut, skb_headroom(cut->skb), features & NETIF_F_SG);
 	if (!skb)
 		return NULL;
 	((struct srn_bth *)skb->data)->flags |=
@@ -270,7 +329,7 @@ static struct sk_buff *segment(const struct srn_run_cut *cut, u32 i, u32 outer,
 		return NULL;
 	}
 	memset(end, 0, trailer);
-	put_outer(skb, cut->skb, outer, is_v6, i);
+	put_outer(skb, cut->skb, outer, is_v6, cut->i);
 	put_icrc(skb, end + trailer - SRN_ICRC_SIZE, is_v6);
 	skb_copy_header(skb, cut->skb);
 	skb_gso_reset(skb);
@@ -303,21 +362,20 @@ static void hand_over(struct sk_buff *skb, struct sk_buff *last)
 	swap(last->sk, skb->sk);
 }
 
-static struct sk_buff *segment_all(struct sk_buff *skb, const struct srn_run_cut *cut, u32 outer,
+static struct sk_buff *segment_all(struct sk_buff *skb, struct srn_run_cut *cut, u32 outer,
 				   netdev_features_t features)
 {
-	struct sk_buff *first = NULL, **next = &first, *last = NULL;
-	u32 i;
+	struct sk_buff *first = NULL, **next = &first, *last;
 
-	for (i = 0; i < cut->run.num; i++) {
-		*next = segment(cut, i, outer, features);
+	do {
+		*next = segment(cut, outer, features);
 		if (!*next) {
 			kfree_skb_list(first);
 			return ERR_PTR(-ENOMEM);
 		}
 		last = *next;
 		next = &last->next;
-	}
+	} while (srn_run_cut_next(cut));
 	hand_over(skb, last);
 	first->prev = last;
 	return first;

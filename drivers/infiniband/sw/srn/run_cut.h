@@ -8,6 +8,7 @@
 
 #include "lease.h"
 #include "opcode.h"
+#include "pack_cut.h"
 #include "run.h"
 #include "wire.h"
 
@@ -26,11 +27,15 @@ static inline bool srn_run_is_type(const struct sk_buff *skb)
 
 struct srn_run_cut {
 	const struct sk_buff *skb;
-	struct srn_run run;
+	struct srn_run run;	/* of a pack: how many packets, and the version of IP */
+	bool packed;		/* it is a pack, and what follows */
+	struct srn_pack_cut pack;
+	u32 i;			/* the packet that it is at */
 	struct srn_lease lease;	/* if it is lent */
 	struct srn_mem *mem;	/* between srn_run_cut_hold() and _release() */
 	struct srn_bth bth;	/* of the first packet */
 	u32 psn;		/* likewise */
+	/* Of what is no pack: */
 	u32 start;		/* offset of the BTH from skb->data */
 	u32 hdr_len;		/* of the first packet, from the BTH on */
 	u32 payload;		/* offset of the payload from skb->data */
@@ -45,10 +50,10 @@ static inline u32 srn_run_cut_bytes(u8 first, u8 last, u32 num, u32 len)
 }
 
 /**
- * srn_run_cut_begin() - prove a run whose BTH is @start bytes behind skb->data
+ * srn_run_cut_begin() - prove a run or a pack whose BTH is @start bytes behind skb->data
  * @skb: linear, in pages, or both
  *
- * Any context. Return: false if it is none; @cut says nothing then.
+ * Any context. It is at the first packet then. Return: false if it is none; @cut says nothing then.
  */
 bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start);
 
@@ -67,29 +72,33 @@ static inline bool srn_run_cut_is_lent(const struct srn_run_cut *cut)
 bool srn_run_cut_hold(struct srn_run_cut *cut);
 void srn_run_cut_release(struct srn_run_cut *cut);
 
-/** srn_run_cut_opcode() - of packet @i */
-u8 srn_run_cut_opcode(const struct srn_run_cut *cut, u32 i);
+/** srn_run_cut_next() - on to the next packet; false: it was the last */
+bool srn_run_cut_next(struct srn_run_cut *cut);
 
-/** srn_run_cut_len() - payload of packet @i */
-static inline u32 srn_run_cut_len(const struct srn_run_cut *cut, u32 i)
-{
-	u32 from = i * cut->run.each;
+/** srn_run_cut_opcode() - of the packet that it is at */
+u8 srn_run_cut_opcode(const struct srn_run_cut *cut);
 
-	return min_t(u32, cut->run.each, cut->len - from);
-}
+/** srn_run_cut_flags() - of it: SRN_PKT_SE, SRN_PKT_ACKREQ */
+u8 srn_run_cut_flags(const struct srn_run_cut *cut);
+
+/** srn_run_cut_len() - payload of it */
+u32 srn_run_cut_len(const struct srn_run_cut *cut);
+
+/** srn_run_cut_psn() - its PSN */
+u32 srn_run_cut_psn(const struct srn_run_cut *cut);
 
 /**
- * srn_run_cut_packet() - packet @i from the BTH to its payload
+ * srn_run_cut_packet() - the packet that it is at, from the BTH to its payload
  * @headroom: in front of the BTH
  * @refs: by references to the run's pages, where it has its payload in pages; to pages of its own,
  * if that is lent
  *
  * Room for pad and ICRC is behind what is linear. BH disabled. NULL without memory.
  */
-struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 i, u32 headroom, bool refs);
+struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 headroom, bool refs);
 
 /**
- * srn_run_segment() - what the stack calls to have a run cut (offload_callbacks.gso_segment)
+ * srn_run_segment() - what the stack calls to have a run or a pack cut (offload_callbacks.gso_segment)
  * @skb: at the BTH; stays the caller's
  * @features: of the netdev; without NETIF_F_SG the packets are linear
  *

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Packs as they are made. */
+#include "pack.h"
+
+#include <kunit/visibility.h>
+#include <linux/align.h>
+#include <linux/minmax.h>
+
+#include "parse.h"
+
+/* Of a message behind the first. */
+static u32 part_len(u8 opcode, u32 len)
+{
+	return sizeof(struct srn_pack_part) + srn_opcode_hdr_len(opcode) - sizeof(struct srn_bth) +
+	       ALIGN(len, 4);
+}
+
+u32 srn_pack_size(u8 opcode, u32 len, u32 num)
+{
+	u32 part = part_len(opcode, len), all = SRN_PACK_BYTES / part;
+
+	return min_t(u32, SRN_PACK_BYTES, sizeof(struct srn_bth) + min(num, all) * part +
+					  sizeof(struct srn_pack_tail));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_size);
+
+bool srn_pack_has_room(const struct srn_pack *pack, u8 opcode, u32 len)
+{
+	return pack->num < pack->most &&
+	       ALIGN(pack->skb->len, 4) + part_len(opcode, len) +
+	       sizeof(struct srn_pack_tail) <= pack->end;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_has_room);
+
+static void count(struct srn_pack *pack, u8 opcode, u32 len)
+{
+	u32 bytes = srn_pack_wire_len(opcode, len);
+
+	pack->num++;
+	pack->bytes += bytes;
+	pack->longest = max(pack->longest, bytes);
+}
+
+void srn_pack_begin(struct srn_pack *pack, struct sk_buff *skb, u32 len, u32 size, u32 most)
+{
+	*pack = (struct srn_pack){ .skb = skb, .most = most, .end = size, .len = len };
+	count(pack, ((const struct srn_bth *)skb->data)->opcode, len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_begin);
+
+static void pad(struct sk_buff *skb)
+{
+	skb_put_zero(skb, -skb->len & 3);
+}
+
+void srn_pack_add(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)
+{
+	struct srn_pack_part *part;
+
+	pad(pack->skb);
+	part = skb_put(pack->skb, sizeof(*part));
+	part->opcode = opcode;
+	part->flags = flags;
+	part->len = len;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_add);
+
+void srn_pack_added(struct srn_pack *pack, u8 opcode, u32 len)
+{
+	count(pack, opcode, len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_added);
+
+struct sk_buff *srn_pack_end(struct srn_pack *pack, bool is_v6)
+{
+	struct sk_buff *skb = pack->skb;
+	struct srn_pack_tail *tail;
+
+	pack->skb = NULL;
+	if (pack->num < 2)
+		return skb;
+	pad(skb);
+	tail = skb_put(skb, sizeof(*tail));
+	tail->magic = SRN_PACK_MAGIC;
+	tail->num = pack->num;
+	tail->flags = is_v6 ? SRN_PKT_V6 : 0;
+	tail->len = pack->len;
+	return skb;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_end);

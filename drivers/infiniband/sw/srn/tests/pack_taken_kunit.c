@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Packs at the QP that they are for: each message is executed where it is, until one is not simply
+ * executed; what comes behind that, and a pack that is not the next, goes as packets.
+ */
+#include "../psn.h"
+#include "../stats.h"
+#include "fake_pack.h"
+
+#define ASKS		SRN_PKT_ACKREQ
+
+#define RECVS		16
+
+/* A QP that expects the pack, from nowhere to nowhere, memory for it, and the path it comes by. */
+struct receiver {
+	struct srn_qp *qp;
+	struct srn_mem *mem;
+	struct srn_path *path;
+};
+
+static void give_receives(struct kunit *test, struct srn_qp *qp)
+{
+	qp->page = fake_page(test);
+	qp->rcq = new_cq(test, qp, RECVS);
+	qp->rq = (struct srn_rq){ .entries = RECVS, .max_wr = RECVS, .max_sge = 1 };
+	qp->rq.stride = srn_recv_stride(1);
+	qp->rq.slots = kunit_kcalloc(test, RECVS, qp->rq.stride, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
+	spin_lock_init(&qp->rq.lock);
+}
+
+/* A receive where message @i of the packs has its place. */
+static void post(struct kunit *test, const struct receiver *r, u32 i)
+{
+	struct ib_sge sge = { .addr = VA + i * STRIDE, .length = STRIDE, .lkey = r->mem->key };
+	struct ib_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 };
+	struct srn_rq *rq = &r->qp->rq;
+
+	KUNIT_ASSERT_EQ(test, 0, srn_rwqe_store(&wr, 1, rq->slots + rq->tail * rq->stride));
+	rq->tail++;
+}
+
+static struct receiver new_receiver(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct srn_mem *mem;
+
+	qp->path.v4.saddr = 0;
+	qp->path.v4.daddr = 0;
+	qp->mtu = 1024;
+	qp->recovery = SRN_RECOVERY_HOLD;
+	qp->access = IB_ACCESS_REMOTE_WRITE;
+	qp->ibqp.pd = fake_pd(test, qp->dev);
+	qp->who.pd = qp->ibqp.pd;
+	qp->resp.msg.psn = PSN;
+	srn_mw_owner_init(&qp->windows, &qp->who);
+	give_receives(test, qp);
+	mem = fake_mr(test, qp->dev, qp->ibqp.pd, VA, SRN_RUN_MAX * STRIDE, 0,
+		      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	rkey = mem->key;
+	bad_key_at = U32_MAX;
+	return (struct receiver){ .qp = qp, .mem = mem, .path = new_path(test, false) };
+}
+
+static struct sk_buff *arrived(struct kunit *test, const struct receiver *r, const struct msgs *m)
+{
+	struct sk_buff *skb = send_pack(test, r->path, m);
+
+	arrive(skb, false);
+	skb_dst_drop(skb);
+	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
+	return skb;
+}
+
+static void receive(struct kunit *test, const struct receiver *r, const struct msgs *m)
+{
+	struct sk_buff *skb = arrived(test, r, m);
+
+	local_bh_disable();
+	srn_round_rx(r->qp, skb);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->qp->rxq_bytes), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&r->qp->dev->rxq_bytes), 0);
+}
+
+/* The packet before it: a WRITE of nothing, from nowhere. */
+static void receive_missing(struct kunit *test, const struct receiver *r)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	skb = new_packet(test, A_WRITE, srn_psn_add(PSN, -1));
+	ip_hdr(skb)->saddr = 0;
+	ip_hdr(skb)->daddr = 0;
+	srn_round_rx(r->qp, skb);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
+}
+
+static u64 count(const struct receiver *r, enum srn_counter counter)
+{
+	return srn_stats_sum(r->qp->dev, counter);
+}
+
+/* Whether what message @i brings is in its place, and nothing behind it. */
+static bool is_placed(const struct receiver *r, const struct msgs *m, u32 i)
+{
+	u32 at, wrong = 0;
+	u64 here;
+
+	for (at = 0; at < STRIDE; at++) {
+		u8 byte = *(u8 *)srn_mem_span(r->mem, VA + i * STRIDE + at, &here);
+
+		wrong += byte != (at < m->msg[i].len ? byte_at(i * STRIDE + at) : 0);
+	}
+	return !wrong;
+}
+
+static void expect_placed(struct kunit *test, const struct receiver *r, const struct msgs *m,
+			  u32 num)
+{
+	u32 i;
+
+	for (i = 0; i < m->num; i++)
+		KUNIT_EXPECT_EQ_MSG(test, is_placed(r, m, i), i < num || !m->msg[i].len,
+				    "message %u", i);
+}
+
+static const struct msgs mixed = {
+	"", 6, {
+		{ A_WRITE, 8 }, { A_SEND, 3, SRN_PKT_SE }, { A_WRITE_IMM, 100 }, { A_WRITE, 512 },
+		{ A_SEND_IMM, 33 }, { A_WRITE, 5, ASKS },
+	},
+};
+
+/* The receives that are taken, by the messages that take them. */
+static void post_all(struct kunit *test, const struct receiver *r)
+{
+	post(test, r, 1);
+	post(test, r, 2);
+	post(test, r, 4);
+}
+
+static void expect_cqe(struct kunit *test, const struct receiver *r, u32 n, u32 i, u32 opcode,
+		       u32 flags)
+{
+	const struct srn_cqe *cqe = &r->qp->rcq->cqes[n];
+
+	KUNIT_EXPECT_EQ(test, cqe->wr_id, i);
+	KUNIT_EXPECT_EQ(test, cqe->status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, cqe->opcode, opcode);
+	KUNIT_EXPECT_EQ(test, cqe->byte_len, mixed.msg[i].len);
+	KUNIT_EXPECT_EQ(test, cqe->wc_flags, flags);
+	if (flags & SRN_WC_WITH_IMM)
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe->imm), WORD + i);
+}
+
+static void expect_completions(struct kunit *test, const struct receiver *r)
+{
+	KUNIT_EXPECT_EQ(test, r->qp->rcq->prod, 3);
+	expect_cqe(test, r, 0, 1, IB_WC_RECV, 0);
+	expect_cqe(test, r, 1, 2, IB_WC_RECV_RDMA_WITH_IMM, SRN_WC_WITH_IMM);
+	expect_cqe(test, r, 2, 4, IB_WC_RECV, SRN_WC_WITH_IMM);
+}
+
+static void expect_progress(struct kunit *test, const struct receiver *r, u32 num)
+{
+	KUNIT_EXPECT_EQ(test, r->qp->resp.msg.psn, srn_psn_add(PSN, num));
+	KUNIT_EXPECT_EQ(test, r->qp->resp.msg.msn, num);
+}
+
+/* Each is executed, and all acknowledged at once; a second time they are that many duplicates. */
+static void srn_pack_next_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	post_all(test, &r);
+	receive(test, &r, &mixed);
+	expect_progress(test, &r, mixed.num);
+	expect_placed(test, &r, &mixed, mixed.num);
+	expect_completions(test, &r);
+	KUNIT_EXPECT_EQ(test, r.qp->resp.ack.done_psn, srn_psn_add(PSN, mixed.num - 1));
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), 1);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RDMA_RECVS), 3);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RCVD_RUNS), 1);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 0);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RCVD_PKTS), mixed.num);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RCVD_BYTES),
+			srn_stats_sum(r.path->dev, SRN_CNT_SENT_BYTES));
+	post_all(test, &r);
+	receive(test, &r, &mixed);
+	migrate_enable();
+	expect_progress(test, &r, mixed.num);
+	KUNIT_EXPECT_EQ(test, r.qp->rcq->prod, 3);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 1);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_DUP_REQUEST), mixed.num);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), 2);
+}
+
+/* What comes early is held as packets, and executed when what is missing is here. */
+static void srn_pack_early_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	r.qp->resp.msg.psn = srn_psn_add(PSN, -1);
+	post_all(test, &r);
+	receive(test, &r, &mixed);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_HELD), mixed.num);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_NAK), 1);
+	KUNIT_EXPECT_EQ(test, r.qp->rcq->prod, 0);
+	receive_missing(test, &r);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, srn_psn_add(PSN, mixed.num));
+	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.msn, mixed.num + 1);
+	expect_placed(test, &r, &mixed, mixed.num);
+	expect_completions(test, &r);
+	srn_hold_purge(r.qp->dev, &r.qp->resp.hold);
+}
+
+/* The third finds no receive: what was before it is done, what comes behind it is held, and done when
+ * the peer has sent it again.
+ */
+static void srn_pack_rnr_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	post(test, &r, 1);
+	receive(test, &r, &mixed);
+	expect_progress(test, &r, 2);
+	expect_placed(test, &r, &mixed, 2);
+	KUNIT_EXPECT_EQ(test, r.qp->rcq->prod, 1);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SEND_RNR), 1);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), 0);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_HELD), mixed.num - 3);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 1);
+	post(test, &r, 2);
+	post(test, &r, 4);
+	receive(test, &r, &mixed);
+	migrate_enable();
+	expect_progress(test, &r, mixed.num);
+	expect_placed(test, &r, &mixed, mixed.num);
+	expect_completions(test, &r);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_DUP_REQUEST), 2 + 3);
+	KUNIT_EXPECT_TRUE(test, srn_hold_is_empty(&r.qp->resp.hold));
+}
+
+/* One that is refused is the end of the QP: none behind it is executed. */
+static void expect_refused(struct kunit *test, struct receiver *r, const struct msgs *m, u32 at)
+{
+	post_all(test, r);
+	receive(test, r, m);
+	expect_progress(test, r, at);
+	expect_placed(test, r, m, at);
+	KUNIT_EXPECT_EQ(test, r->qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_SENT_NAK), 1);
+	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_SENT_ACK), 0);
+	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_RX_BAD_STATE), m->num - at - 1);
+	srn_round_purge(r->qp);
+}
+
+static void srn_pack_bad_key_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	bad_key_at = 3;
+	expect_refused(test, &r, &mixed, 3);
+	migrate_enable();
+}
+
+static void srn_pack_bad_key_first_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	bad_key_at = 0;
+	expect_refused(test, &r, &mixed, 0);
+	migrate_enable();
+}
+
+static void srn_pack_bad_key_last_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	bad_key_at = 5;
+	expect_refused(test, &r, &mixed, 5);
+	migrate_enable();
+}
+
+/* A key that the peer may not invalidate. */
+static void srn_pack_bad_invalidate_test(struct kunit *test)
+{
+	static const struct msgs m = { "", 3, { { A_WRITE, 8 }, { A_SEND_INV, 0 }, { A_WRITE, 8, ASKS } } };
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	expect_refused(test, &r, &m, 1);
+	migrate_enable();
+}
+
+/* Longer than the path MTU: no packet of this connection. */
+static void srn_pack_long_message_test(struct kunit *test)
+{
+	static const struct msgs m = { "", 3, { { A_WRITE, 256 }, { A_WRITE, 257 }, { A_WRITE, 8, ASKS } } };
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	r.qp->mtu = 256;
+	expect_refused(test, &r, &m, 1);
+	migrate_enable();
+}
+
+/* A completion that is lost puts the QP into error, though its message was executed. */
+static void srn_pack_overrun_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	r.qp->rcq->entries = 1;
+	post_all(test, &r);
+	receive(test, &r, &mixed);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, r.qp->state, IB_QPS_ERR);
+	expect_progress(test, &r, 3);
+	expect_placed(test, &r, &mixed, 3);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RX_BAD_STATE), mixed.num - 3);
+	srn_round_purge(r.qp);
+}
+
+/* One that is to invalidate the key of a READ which is being answered waits, with all behind it. */
+static void srn_pack_later_test(struct kunit *test)
+{
+	static const struct msgs m = { "", 3, { { A_WRITE, 8 }, { A_SEND_INV, 4 }, { A_WRITE, 8, ASKS } } };
+	struct srn_range range = { .va = VA, .rkey = WORD + 1, .len = 8 };
+	struct sk_buff *skb;
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	KUNIT_ASSERT_EQ(test, 0, srn_replay_resize(&r.qp->resp.replay, 1));
+	srn_replay_add_read(&r.qp->resp.replay, srn_psn_add(PSN, -1), 1, 0, &range);
+	skb = arrived(test, &r, &m);
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r.qp->turn, SRN_TURN_RX));
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, srn_responder_rx_pack(r.qp, skb));
+	local_bh_enable();
+	migrate_enable();
+	expect_progress(test, &r, 1);
+	expect_placed(test, &r, &m, 1);
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb)->psn, srn_psn_add(PSN, 1));
+	KUNIT_EXPECT_EQ(test, srn_pkt(skb)->opcode, A_SEND_INV);
+	KUNIT_EXPECT_EQ(test, srn_pkt_num(skb), 2);
+	kfree_skb(skb);
+	srn_turn_disown(&r.qp->turn);
+	srn_replay_resize(&r.qp->resp.replay, 0);
+}
+
+/* A QP that does not receive any more drops each of them. */
+static void srn_pack_too_late_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	post_all(test, &r);
+	r.qp->state = IB_QPS_ERR;
+	receive(test, &r, &mixed);
+	migrate_enable();
+	expect_progress(test, &r, 0);
+	expect_placed(test, &r, &mixed, 0);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RX_BAD_STATE), mixed.num);
+}
+
+static struct kunit_case srn_pack_taken_cases[] = {
+	KUNIT_CASE(srn_pack_next_test),
+	KUNIT_CASE(srn_pack_early_test),
+	KUNIT_CASE(srn_pack_rnr_test),
+	KUNIT_CASE(srn_pack_bad_key_test),
+	KUNIT_CASE(srn_pack_bad_key_first_test),
+	KUNIT_CASE(srn_pack_bad_key_last_test),
+	KUNIT_CASE(srn_pack_bad_invalidate_test),
+	KUNIT_CASE(srn_pack_long_message_test),
+	KUNIT_CASE(srn_pack_overrun_test),
+	KUNIT_CASE(srn_pack_later_test),
+	KUNIT_CASE(srn_pack_too_late_test),
+	{}
+};
+
+static struct kunit_suite srn_pack_taken_suite = {
+	.name = "srn_pack_taken",
+	.test_cases = srn_pack_taken_cases,
+};
+kunit_test_suite(srn_pack_taken_suite);

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which messages leave as a pack: those that would have left as packets, and as these would. */
+#include "../limits.h"
+#include "../pace.h"
+#include "../requester.h"
+#include "fake_pack.h"
+
+#include <linux/skbuff.h>
+
+#define WHOLE	(NETIF_F_GSO | NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
+#define MANY	40
+
+/* What the wire was given, and by which netdev. */
+static struct sk_buff_head sent;
+static struct net_device *way;
+
+static int collect(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	skb_dst_drop(skb);
+	__skb_queue_tail(&sent, skb);
+	return 0;
+}
+
+static void forget(void *nothing)
+{
+	__skb_queue_purge(&sent);
+}
+
+/* A kernel user's QP with @num messages of @len inline bytes, numbered, by a netdev that takes packs. */
+static struct srn_qp *new_packer(struct kunit *test, u32 num, u32 len)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct srn_wqe *wqe;
+	u32 i;
+
+	way = new_netdev(test, 0);
+	way->features = WHOLE;
+	way->hw_enc_features = WHOLE;
+	way->gso_max_segs = GSO_MAX_SEGS;
+	way->gso_ipv4_max_size = GSO_LEGACY_MAX_SIZE;
+	__skb_queue_head_init(&sent);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, forget, NULL));
+	qp->state = IB_QPS_RTS;
+	qp->mtu = 1024;
+	qp->dest_qpn = QPN;
+	qp->sq_psn = PSN;
+	qp->req.train.pace = &qp->pace;
+	srn_pace_reset(&qp->pace);
+	srn_pace_set_mtu(&qp->pace, qp->mtu);
+	give_sends(test, qp, num);
+	qp->sq.wqe_size = srn_wqe_size(1, SRN_MAX_INLINE);
+	qp->sq.wqes = kunit_kcalloc(test, qp->sq.entries, qp->sq.wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->sq.wqes);
+	for (i = 0; i < num; i++) {
+		wqe = srn_sq_wqe(&qp->sq, i);
+		wqe->opcode = IB_WR_RDMA_WRITE;
+		wqe->flags = IB_SEND_INLINE;
+		wqe->length = len;
+		wqe->rdma.addr = i;
+		memset(wqe->data, i, len);
+	}
+	give_clock(test, qp);
+	srn_requester_start(qp);
+	qp->window.cwnd = SRN_RUN_MAX;
+	fake_route(test, &qp->path, collect);
+	give_netdev(test, &qp->path, way);
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	return qp;
+}
+
+static u64 count(const struct srn_qp *qp, enum srn_counter counter)
+{
+	return srn_stats_sum(qp->dev, counter);
+}
+
+/* One round. */
+static void run(struct srn_qp *qp)
+{
+	int budget = SRN_ROUND_BUDGET;
+
+	local_bh_disable();
+	srn_requester_run(qp, &budget);
+	local_bh_enable();
+}
+
+/* How many packets the next skb that left has; 0: none is left. */
+static u32 next_skb(struct kunit *test, struct srn_pack_cut *cut, bool *packed)
+{
+	struct sk_buff *skb = skb_peek(&sent);
+
+	if (!skb)
+		return 0;
+	*packed = srn_pack_cut_begin(cut, skb, sizeof(struct iphdr) + sizeof(struct udphdr));
+	if (*packed)
+		return cut->tail.num;
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+}
+
+/* What left: how many packets in each skb, in its order, then 0; packs have a minus. */
+static void expect_sent(struct kunit *test, const int *want)
+{
+	struct srn_pack_cut cut;
+	bool packed;
+	int num;
+
+	for (; *want; want++) {
+		num = next_skb(test, &cut, &packed);
+		KUNIT_EXPECT_EQ(test, packed ? -num : num, *want);
+		kfree_skb(__skb_dequeue(&sent));
+	}
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&sent), 0);
+}
+
+#define EXPECT_SENT(_test, ...)	expect_sent(_test, (const int []){ __VA_ARGS__, 0 })
+
+/* A list goes at once, each message as it is, and only the last asks. */
+static void srn_requester_pack_list_test(struct kunit *test)
+{
+	struct srn_pack_cut cut;
+	struct srn_qp *qp;
+	bool packed;
+	u32 i = 0;
+
+	migrate_disable();
+	qp = new_packer(test, 8, 9);
+	run(qp);
+	migrate_enable();
+	KUNIT_ASSERT_EQ(test, next_skb(test, &cut, &packed), 8);
+	KUNIT_ASSERT_TRUE(test, packed);
+	KUNIT_EXPECT_EQ(test, be32_get_bits(cut.bth.apsn, SRN_BTH_PSN), PSN);
+	do {
+		const u8 *at = cut.skb->data + cut.msg.at;
+		const struct srn_reth *reth = (const void *)at;
+
+		KUNIT_EXPECT_EQ(test, cut.msg.opcode, A_WRITE);
+		KUNIT_EXPECT_EQ(test, cut.msg.len, 9);
+		KUNIT_EXPECT_EQ(test, cut.msg.flags, i == 7 ? SRN_PKT_ACKREQ : 0);
+		KUNIT_EXPECT_EQ(test, be64_to_cpu(reth->va), i);
+		KUNIT_EXPECT_EQ(test, at[sizeof(*reth)], i);
+		KUNIT_EXPECT_EQ(test, at[sizeof(*reth) + 8], i);
+		i++;
+	} while (srn_pack_cut_next(&cut));
+	EXPECT_SENT(test, -8);
+	KUNIT_EXPECT_EQ(test, count(qp, SRN_CNT_SENT_PKTS), 8);
+	KUNIT_EXPECT_EQ(test, count(qp, SRN_CNT_SENT_BYTES), 8 * (12 + 16 + 12 + 4));
+	KUNIT_EXPECT_EQ(test, count(qp, SRN_CNT_SENT_RUNS), 1);
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 8);
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0);
+	KUNIT_EXPECT_NULL(test, qp->req.pack.skb);
+}
+
+/* In a long one, each thirty-second asks, as if they went one by one. */
+static void srn_requester_pack_asks_test(struct kunit *test)
+{
+	struct srn_pack_cut cut;
+	struct srn_qp *qp;
+	bool packed;
+	u32 i = 0;
+
+	migrate_disable();
+	qp = new_packer(test, MANY, 8);
+	run(qp);
+	migrate_enable();
+	KUNIT_ASSERT_EQ(test, next_skb(test, &cut, &packed), MANY);
+	do {
+		i++;
+		KUNIT_EXPECT_EQ(test, cut.msg.flags, i == 32 || i == MANY ? SRN_PKT_ACKREQ : 0);
+	} while (srn_pack_cut_next(&cut));
+	EXPECT_SENT(test, -MANY);
+}
+
+struct row {
+	const char *desc;
+	u32 num, len;
+	void (*prepare)(struct srn_qp *qp);
+	int sent[8];
+};
+
+static void a_fence(struct srn_qp *qp)
+{
+	srn_sq_wqe(&qp->sq, 3)->flags |= IB_SEND_FENCE;
+}
+
+static void a_read(struct srn_qp *qp)
+{
+	srn_sq_wqe(&qp->sq, 3)->opcode = IB_WR_RDMA_READ;
+	qp->max_rd_atomic = 1;
+}
+
+static void a_long_one(struct srn_qp *qp)
+{
+	srn_sq_wqe(&qp->sq, 3)->length = 1500;
+}
+
+static void a_little_window(struct srn_qp *qp)
+{
+	qp->window.cwnd = 3;
+}
+
+static void a_doubt(struct srn_qp *qp)
+{
+	qp->window.doubt = SRN_RUN_DOUBT;
+}
+
+static void an_end_of_doubt(struct srn_qp *qp)
+{
+	qp->window.doubt = 2;
+}
+
+static void stopped(struct srn_qp *qp)
+{
+	WRITE_ONCE(srn_run_stopped, true);
+}
+
+static void no_features(struct srn_qp *qp)
+{
+	way->hw_enc_features = 0;
+}
+
+static void few_segments(struct srn_qp *qp)
+{
+	way->gso_max_segs = 3;
+}
+
+static void probing(struct srn_qp *qp)
+{
+	qp->retry.probing = true;
+}
+
+/* Nothing but what is begun goes. */
+static void sqd(struct srn_qp *qp)
+{
+	qp->state = IB_QPS_SQD;
+}
+
+static const struct row rows[] = {
+	{ "all that fit", 64, 8, NULL, { -64 } },
+	{ "one alone", 1, 8, NULL, { 1 } },
+	{ "two", 2, 8, NULL, { -2 } },
+	{ "of no bytes", 5, 0, NULL, { -5 } },
+	{ "as long as may be", 7, 512, NULL, { -3, -3, 1 } },
+	{ "longer", 2, 513, NULL, { 2 } },
+	{ "longer than fits", 9, 256, NULL, { -7, -2 } },
+	{ "a fence ends it", 6, 8, a_fence, { -3, -3 } },
+	{ "a READ ends it", 6, 8, a_read, { -3, 1, -2 } },
+	{ "what is long ends it", 6, 8, a_long_one, { -3, 2, -2 } },
+	{ "the window ends it", 6, 8, a_little_window, { -3 } },
+	{ "none after a loss", 4, 8, a_doubt, { 4 } },
+	{ "some later", 6, 8, an_end_of_doubt, { 2, -4 } },
+	{ "none where tests see packets", 4, 8, stopped, { 4 } },
+	{ "none where they would be cut", 4, 8, no_features, { 4 } },
+	{ "no more than the netdev takes", 7, 8, few_segments, { -3, -3, 1 } },
+	{ "a probe goes by itself", 4, 8, probing, { 1 } },
+	{ "nothing", 4, 8, sqd, { 0 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(row, rows, desc);
+
+static void srn_requester_pack_rows_test(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_packer(test, row->num, row->len);
+	if (row->prepare)
+		row->prepare(qp);
+	run(qp);
+	WRITE_ONCE(srn_run_stopped, false);
+	migrate_enable();
+	expect_sent(test, row->sent);
+	KUNIT_EXPECT_NULL(test, qp->req.pack.skb);
+}
+
+/* What goes again goes as packets. */
+static void srn_requester_pack_again_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_packer(test, 5, 8);
+	qp->sq.tail = 3;
+	run(qp);
+	EXPECT_SENT(test, -3);
+	srn_window_seek(&qp->window, (struct srn_cursor){ .psn = PSN });
+	qp->sq.tail = 5;
+	run(qp);
+	migrate_enable();
+	EXPECT_SENT(test, 3, -2);
+	KUNIT_EXPECT_EQ(test, count(qp, SRN_CNT_RETRANS), 3);
+}
+
+/* One that can't be read is not in it, nor what is behind it. */
+static void srn_requester_pack_bad_key_test(struct kunit *test)
+{
+	struct srn_pack_cut cut;
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+	bool packed;
+
+	migrate_disable();
+	qp = new_packer(test, 5, 3);
+	wqe = srn_sq_wqe(&qp->sq, 2);
+	wqe->flags = 0;
+	wqe->num_sge = 1;
+	wqe->sge[0] = (struct ib_sge){ .addr = VA, .length = 3, .lkey = 0x1234 };
+	run(qp);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, next_skb(test, &cut, &packed), 2);
+	KUNIT_EXPECT_TRUE(test, packed);
+	/* Somebody is asked what has become of those that are. */
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0);
+	EXPECT_SENT(test, -2, 1);
+	KUNIT_EXPECT_EQ(test, wqe->status, SRN_V_LOC_PROT);
+}
+
+/* Each has its time at the pace, the same as by itself; and what is not to go yet does not. */
+static u32 paced(struct kunit *test, bool whole)
+{
+	struct srn_qp *qp = new_packer(test, MANY, 200);
+
+	srn_pace_limit(&qp->pace, SRN_PACE_USER, 100);	/* two packets of the MTU at once, and no more soon */
+	WRITE_ONCE(srn_run_stopped, !whole);
+	run(qp);
+	WRITE_ONCE(srn_run_stopped, false);
+	KUNIT_EXPECT_EQ(test, !!count(qp, SRN_CNT_SENT_RUNS), whole);
+	KUNIT_EXPECT_TRUE(test, srn_pace_is_closed(&qp->pace));
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0);
+	KUNIT_EXPECT_LT(test, count(qp, SRN_CNT_SENT_PKTS), MANY);
+	__skb_queue_purge(&sent);
+	return qp->pace.sent;
+}
+
+static void srn_requester_pack_pace_test(struct kunit *test)
+{
+	u32 whole, single;
+
+	migrate_disable();
+	whole = paced(test, true);
+	single = paced(test, false);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, whole, single);
+}
+
+/* One that asks for credits is the last. */
+static void srn_requester_pack_credits_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u32 i;
+
+	migrate_disable();
+	qp = new_packer(test, 6, 8);
+	for (i = 0; i < 6; i++)
+		srn_sq_wqe(&qp->sq, i)->opcode = IB_WR_SEND;
+	srn_credit_start(&qp->credit, true);
+	srn_credit_heard(&qp->credit, srn_credit_code(3), 0, PSN);
+	run(qp);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 4);
+	KUNIT_EXPECT_EQ(test, count(qp, SRN_CNT_LIMITED), 1);
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0);
+	EXPECT_SENT(test, -4);
+}
+
+static struct kunit_case srn_requester_pack_cases[] = {
+	KUNIT_CASE(srn_requester_pack_list_test),
+	KUNIT_CASE(srn_requester_pack_asks_test),
+	KUNIT_CASE_PARAM(srn_requester_pack_rows_test, row_gen_params),
+	KUNIT_CASE(srn_requester_pack_again_test),
+	KUNIT_CASE(srn_requester_pack_bad_key_test),
+	KUNIT_CASE(srn_requester_pack_pace_test),
+	KUNIT_CASE(srn_requester_pack_credits_test),
+	{}
+};
+
+static struct kunit_suite srn_requester_pack_suite = {
+	.name = "srn_requester_pack",
+	.test_cases = srn_requester_pack_cases,
+};
+kunit_test_suite(srn_requester_pack_suite);
