@@ -192,7 +192,8 @@ struct departure {
 
 static void leave_pack(struct srn_qp *qp)
 {
-	srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
+	if (unlikely(qp->req.pack.skb))
+		srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
 }
 
 static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,

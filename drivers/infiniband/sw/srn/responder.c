@@ -157,19 +157,27 @@ bool srn_responder_receives(const struct srn_qp *qp)
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
 
-/* Returns true if @skb was consumed; false: it has to wait. */
-static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
+static enum srn_verdict serve_message(struct srn_qp *qp, struct sk_buff *skb)
 {
+	struct srn_arrival a __uninitialized;	/* the next line sets all of it */
 	enum srn_verdict v;
-	struct srn_arrival a;
 
 	srn_arrival_init(&a, qp, skb);
 	v = qp->svc->reliable ? rc_request(&a) : uc_request(&a);
+	if (unlikely(v))
+		trace_srn_verdict(qp, a.pkt->opcode, a.pkt->psn, v);
+	return v;
+}
+
+/* Returns true if @skb was consumed; false: it has to wait. */
+static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
+{
+	enum srn_verdict v = serve_message(qp, skb);
+
 	if (likely(!v)) {
 		consume_skb(skb);
 		return true;
 	}
-	trace_srn_verdict(qp, a.pkt->opcode, a.pkt->psn, v);
 	if (v == SRN_V_LATER)
 		return false;
 	kfree_skb(skb);
@@ -182,19 +190,14 @@ static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 bool srn_responder_rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 {
 	enum srn_verdict v;
-	struct srn_arrival a;
 
 	srn_turn_assert_owned(&qp->turn);
 	while (srn_responder_receives(qp)) {
 		note_established(qp);
-		srn_arrival_init(&a, qp, skb);
-		v = rc_request(&a);
-		if (unlikely(v)) {
-			trace_srn_verdict(qp, a.pkt->opcode, a.pkt->psn, v);
-			if (v == SRN_V_LATER)
-				return false;
-		}
-		if (!srn_pkt(skb)->behind) {
+		v = serve_message(qp, skb);
+		if (v == SRN_V_LATER)
+			return false;
+		if (!srn_pkt_is_pack(skb)) {
 			consume_skb(skb);
 			return true;
 		}

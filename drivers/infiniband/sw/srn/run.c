@@ -218,7 +218,7 @@ static bool leave(struct srn_path *path, struct sk_buff *skb, const struct lengt
 u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer)
 {
 	struct lengths lengths;
-	struct srn_run_cut cut;
+	struct srn_run_cut cut __uninitialized;
 
 	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, 0))) {
 		kfree_skb(skb);
@@ -238,8 +238,6 @@ void srn_run_leave_pack(struct srn_pack *pack, struct srn_train *train, struct s
 	};
 	struct sk_buff *skb;
 
-	if (!pack->skb)
-		return;
 	srn_train_leave(train, path);
 	skb = srn_pack_end(pack, path->is_v6);
 	if (lengths.num > 1)

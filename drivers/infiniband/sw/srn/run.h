@@ -83,8 +83,7 @@ u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *p
 u32 srn_run_pack(struct srn_path *path);
 
 /**
- * srn_run_leave_pack() - send what waits in a pack, behind the train that waits; nothing where none
- * is being made
+ * srn_run_leave_pack() - send a pack that was begun, behind the train that waits
  *
  * Its messages were charged to the pace one by one: srn_train_charge(). BH disabled.
  */

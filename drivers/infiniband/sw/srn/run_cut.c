@@ -385,7 +385,7 @@ static struct sk_buff *segment_all(struct sk_buff *skb, struct srn_run_cut *cut,
 struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features)
 {
 	int outer = skb_tnl_header_len(skb);
-	struct srn_run_cut cut;
+	struct srn_run_cut cut __uninitialized;
 	struct sk_buff *segments;
 
 	if (!srn_run_is_type(skb) || outer <= 0 ||

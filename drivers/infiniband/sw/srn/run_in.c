@@ -79,7 +79,7 @@ static bool pull_headers(struct sk_buff *skb)
 enum srn_parse_result srn_run_parse(struct sk_buff *skb)
 {
 	struct srn_pkt *pkt = srn_pkt(skb);
-	struct srn_run_cut cut;
+	struct srn_run_cut cut __uninitialized;
 
 	memset(pkt, 0, sizeof(*pkt));
 	/* What is proven then stays as it is. */
@@ -185,7 +185,7 @@ static unsigned int make_parts(struct sk_buff *skb, struct srn_run_cut *cut,
 unsigned int srn_run_split(struct sk_buff *skb, struct sk_buff_head *parts)
 {
 	unsigned int lost = 0;
-	struct srn_run_cut cut;
+	struct srn_run_cut cut __uninitialized;
 
 	/* It was proven once; nobody writes what is linear. */
 	if (WARN_ON_ONCE(!srn_run_cut_begin(&cut, skb, sizeof(struct udphdr))))

@@ -16,7 +16,9 @@ struct piece {
 	u32 len;
 };
 
-/* A range, proven and referenced. On the stack, as nothing may be allocated here. */
+/* A range, proven and referenced. On the stack, as nothing may be allocated here; what is beyond num
+ * is never read, so that who declares one need not have the compiler clear all of it first.
+ */
 struct held {
 	unsigned int num;
 	struct piece pieces[SRN_MAX_SGE];
@@ -123,7 +125,7 @@ void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len)
 {
 	enum srn_verdict v;
-	struct held r;
+	struct held r __uninitialized;
 	unsigned int i;
 
 	v = held_get(&r, sgl, offset, len, 0);
@@ -141,7 +143,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read);
 enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void *from, u32 len)
 {
 	enum srn_verdict v;
-	struct held r;
+	struct held r __uninitialized;
 	unsigned int i;
 
 	v = held_get(&r, sgl, offset, len, IB_ACCESS_LOCAL_WRITE);
@@ -160,7 +162,7 @@ enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct
 				   unsigned int from, u32 len)
 {
 	enum srn_verdict v;
-	struct held r;
+	struct held r __uninitialized;
 	unsigned int i;
 
 	v = held_get(&r, sgl, offset, len, IB_ACCESS_LOCAL_WRITE);
@@ -246,7 +248,7 @@ enum srn_verdict srn_sgl_attach(const struct srn_sgl *sgl, u64 offset, struct sk
 				u32 len)
 {
 	enum srn_verdict v;
-	struct held r;
+	struct held r __uninitialized;
 	unsigned int i;
 
 	v = held_get(&r, sgl, offset, len, 0);

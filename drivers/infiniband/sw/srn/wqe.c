@@ -180,7 +180,7 @@ static enum srn_verdict fetch_words(const struct srn_send_wqe *hdr,
 static enum srn_verdict fetch(const struct srn_send_wqe *slot, const struct srn_wqe_limits *lim,
 			      struct srn_wqe *wqe)
 {
-	struct srn_send_wqe hdr;
+	struct srn_send_wqe hdr __uninitialized;
 	const struct srn_wr_op *op;
 
 	copy_once(&hdr, slot, sizeof(hdr));
