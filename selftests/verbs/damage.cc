@@ -28,6 +28,10 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Atomic.UnalignedTarget*", kRefused},
       {"*AtomicWrite.UnalignedTarget*", kRefused},
       {"*AtomicWrite.NeedsTheRight*", kRefused},
+      {"*Pack.BadKey*", kRefused},
+      {"*Pack.Invalidation*", kRefused},
+      // The last good one is sent again, to ask.
+      {"*Pack.BadLocalKey*", "retransmitted_pkts duplicate_request"},
       {"*RcError.*", kRefused},
       {"*Rights.*", kRefused},
       {"*Region.ReadOnlyPages*", kRefused},
@@ -44,6 +48,8 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Rnr.Exhaustion*", "retry_rnr_exceeded_err"},
       // Those behind the waiting one are sent while it waits, where the host is slow.
       {"*Rnr.RequestsBehind*", "sent_nak packet_seq_err"},
+      {"*Pack.MessagesWait*", kNotReady},
+      {"*Pack.MessagesWait*", "sent_nak packet_seq_err duplicate_request"},
       {"*Drain.EventComes*", kNotReady},
       {"*SharedQueue.EmptyQueue*", kNotReady},
 

@@ -412,7 +412,7 @@ static void srn_pack_forged_test(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Cut off anywhere, at its end; and longer than any. */
+/* Cut off anywhere, at its end. */
 static void srn_pack_length_test(struct kunit *test)
 {
 	struct sk_buff *skb = arrived(test, &sound);
@@ -423,6 +423,19 @@ static void srn_pack_length_test(struct kunit *test)
 		__skb_trim(skb, skb->len - 1);
 		KUNIT_EXPECT_FALSE(test, srn_pack_cut_begin(&cut, skb, sizeof(struct udphdr)));
 	}
+	kfree_skb(skb);
+}
+
+/* One message is a packet, whatever its tail says. */
+static void srn_pack_lone_test(struct kunit *test)
+{
+	static const struct srn_pack_tail tail = { SRN_PACK_MAGIC, 1, 0, 8 };
+	struct sk_buff *skb = arrived(test, &sound);
+	struct srn_pack_cut cut;
+
+	__skb_trim(skb, sizeof(struct udphdr) + srn_opcode_hdr_len(A_WRITE) + tail.len);
+	skb_put_data(skb, &tail, sizeof(tail));
+	KUNIT_EXPECT_FALSE(test, srn_pack_cut_begin(&cut, skb, sizeof(struct udphdr)));
 	kfree_skb(skb);
 }
 
@@ -451,6 +464,22 @@ static void srn_pack_too_long_test(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A message longer than one may be, in one that is sound by all else. */
+static void srn_pack_bulky_test(struct kunit *test)
+{
+	static const struct msgs bulky = {
+		"", 2, { { A_WRITE, 8 }, { A_SEND, SRN_PACK_PAYLOAD + 4 } },
+	};
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send_pack(test, new_path(test, false), &bulky);
+	migrate_enable();
+	arrive(skb, false);
+	KUNIT_EXPECT_EQ(test, srn_run_parse(skb), SRN_PARSE_LENGTH);
+	kfree_skb(skb);
+}
+
 static struct kunit_case srn_pack_cases[] = {
 	KUNIT_CASE_PARAM(srn_pack_segments_test, row_gen_params),
 	KUNIT_CASE_PARAM(srn_pack_segments_in_pages_test, row_gen_params),
@@ -463,6 +492,8 @@ static struct kunit_case srn_pack_cases[] = {
 	KUNIT_CASE(srn_pack_room_test),
 	KUNIT_CASE_PARAM(srn_pack_forged_test, forged_gen_params),
 	KUNIT_CASE(srn_pack_length_test),
+	KUNIT_CASE(srn_pack_lone_test),
+	KUNIT_CASE(srn_pack_bulky_test),
 	KUNIT_CASE(srn_pack_too_long_test),
 	{}
 };

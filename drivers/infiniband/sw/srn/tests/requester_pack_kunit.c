@@ -222,6 +222,21 @@ static void few_segments(struct srn_qp *qp)
 	way->gso_max_segs = 3;
 }
 
+/* There is room for more than three, as these are shorter than the first. */
+static void few_segments_of_less(struct srn_qp *qp)
+{
+	u32 i;
+
+	few_segments(qp);
+	for (i = 1; i < 7; i++)
+		srn_sq_wqe(&qp->sq, i)->length = 0;
+}
+
+static void short_datagrams(struct srn_qp *qp)
+{
+	way->gso_ipv4_max_size = SRN_PACK_BYTES;
+}
+
 static void probing(struct srn_qp *qp)
 {
 	qp->retry.probing = true;
@@ -250,6 +265,8 @@ static const struct row rows[] = {
 	{ "none where tests see packets", 4, 8, stopped, { 4 } },
 	{ "none where they would be cut", 4, 8, no_features, { 4 } },
 	{ "no more than the netdev takes", 7, 8, few_segments, { -3, -3, 1 } },
+	{ "nor of less", 7, 64, few_segments_of_less, { -3, -3, 1 } },
+	{ "none where they are too long", 4, 8, short_datagrams, { 4 } },
 	{ "a probe goes by itself", 4, 8, probing, { 1 } },
 	{ "nothing", 4, 8, sqd, { 0 } },
 };
