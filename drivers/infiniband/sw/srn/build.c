@@ -13,10 +13,6 @@
 /* Pad and ICRC stand behind linear payloads. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
 #define IP_UDP		(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
-/* More payload than this has a page of its own: the head is cut from a single page, which a
- * full packet with its headers does not fit.
- */
-#define LINEAR_MAX	1024
 
 struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear)
 {
@@ -25,7 +21,7 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 	struct srn_bth *bth;
 	struct sk_buff *skb;
 
-	if (linear > LINEAR_MAX && !(flags & SRN_BUILD_PACK))
+	if (linear > SRN_BUILD_LINEAR && !(flags & SRN_BUILD_PACK))
 		linear = 0;
 	skb = srn_head_alloc(room + SRN_MAX_HDR_LEN + linear + TRAILER_MAX);
 	if (!skb)
@@ -106,7 +102,7 @@ void *srn_build_payload(struct sk_buff *skb, u32 len)
 	struct page *page;
 
 	static_assert(PAGE_SIZE >= SRN_MAX_PAYLOAD);
-	if (len <= LINEAR_MAX)
+	if (len <= SRN_BUILD_LINEAR)
 		return skb_put(skb, len);
 	page = srn_head_page();
 	if (!page)

@@ -28,6 +28,10 @@
  * are 358 bytes. Where routers put more than that in front, trains must be off (gso off).
  */
 #define SRN_BUILD_LOWER	(LL_MAX_HEADER + 384)
+/* More payload than this has a page of its own: the head is cut from a single page, which a
+ * full packet with its headers does not fit.
+ */
+#define SRN_BUILD_LINEAR	1024
 
 /**
  * srn_build() - a packet with its BTH, room for everything else reserved

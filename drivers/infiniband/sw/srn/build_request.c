@@ -156,12 +156,14 @@ enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
 				const struct srn_plan *plan, unsigned int flags, u32 most,
 				struct srn_pack *pack)
 {
+	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
 	u32 waiting = qp->sq.fetched - qp->window.at.index;
-	u32 size = srn_pack_size(plan->opcode, plan->len, min(waiting, most));
+	u32 size = srn_pack_size(plan->opcode, max(plan->len, next->length), min(waiting, most));
 	enum srn_verdict v;
 	struct sk_buff *skb;
 
-	static_assert(SRN_REF_MIN <= SRN_PACK_PAYLOAD && SRN_MAX_INLINE <= SRN_PACK_PAYLOAD);
+	static_assert(SRN_REF_MIN <= SRN_PACK_PAYLOAD && SRN_MAX_INLINE <= SRN_PACK_PAYLOAD &&
+		      SRN_PACK_PAYLOAD <= SRN_BUILD_LINEAR);
 	skb = srn_build(plan->opcode, flags | SRN_BUILD_PACK, qp->dest_qpn, plan->psn, size);
 	if (!skb)
 		return SRN_V_AGAIN;

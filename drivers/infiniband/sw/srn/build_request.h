@@ -51,7 +51,11 @@ enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
 				const struct srn_plan *plan, unsigned int flags, u32 most,
 				struct srn_pack *pack);
 
-/** srn_build_packed() - add such a message to a pack that has room; as it was, but on SRN_OK */
+/**
+ * srn_build_packed() - add such a message to a pack that has room
+ *
+ * The pack is as it was, but on SRN_OK. Never SRN_V_AGAIN: all of it is copied to where there is room.
+ */
 enum srn_verdict srn_build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
 				  const struct srn_plan *plan, unsigned int flags,
 				  struct srn_pack *pack);

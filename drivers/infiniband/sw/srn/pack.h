@@ -19,6 +19,7 @@
 #define SRN_PACK_MAGIC		0x53724e50	/* no proof of anything */
 /* From the first BTH to the end: linear, cut from a page with the headers in front. */
 #define SRN_PACK_BYTES		2048
+#define SRN_PACK_MAX		64	/* messages */
 #define SRN_PACK_PAYLOAD	512	/* of a message: what is longer is referenced, or a run */
 
 /* Never on a wire, hence as the CPU has it. */
@@ -72,7 +73,7 @@ bool srn_pack_has_room(const struct srn_pack *pack, u8 opcode, u32 len);
 /**
  * srn_pack_begin() - a pack of one message
  * @skb: its packet, as it would go by itself, from srn_build() with room for @size bytes
- * @most: messages that it may have; 2 to SRN_RUN_MAX
+ * @most: messages that it may have; 2 to SRN_PACK_MAX
  */
 void srn_pack_begin(struct srn_pack *pack, struct sk_buff *skb, u32 len, u32 size, u32 most);
 

@@ -6,7 +6,6 @@
 #include <linux/align.h>
 
 #include "parse.h"
-#include "run.h"
 
 /* Pad and ICRC. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
@@ -88,7 +87,7 @@ bool srn_pack_cut_begin(struct srn_pack_cut *cut, const struct sk_buff *skb, u32
 	    skb_copy_bits(skb, cut->end, &cut->tail, sizeof(cut->tail)))
 		return false;
 	if (cut->tail.magic != SRN_PACK_MAGIC || cut->tail.num < 2 ||
-	    cut->tail.num > SRN_RUN_MAX || cut->tail.flags & ~SRN_PKT_V6)
+	    cut->tail.num > SRN_PACK_MAX || cut->tail.flags & ~SRN_PKT_V6)
 		return false;
 	read_first(cut, start);
 	if (!walk(cut))

@@ -122,7 +122,7 @@ static inline __be32 srn_pkt_imm(struct sk_buff *skb)
 	return srn_pkt(skb)->more ? srn_pkt(skb)->word : imm->data;
 }
 
-/** srn_pkt_is_pack() - whether it is several messages, uncut, none of which was taken yet */
+/** srn_pkt_is_pack() - whether messages of a pack are behind the one that srn_pkt() says all of */
 static inline bool srn_pkt_is_pack(struct sk_buff *skb)
 {
 	return srn_pkt(skb)->behind;

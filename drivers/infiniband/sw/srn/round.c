@@ -179,8 +179,12 @@ static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 /* What is left of it goes the way of packets. */
 static void rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 {
-	if (!srn_responder_rx_pack(qp, skb))
+	if (srn_responder_rx_pack(qp, skb))
+		return;
+	if (srn_responder_receives(qp))
 		split_back(qp, skb);
+	else
+		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
 }
 
 /* Returns false if the packet has to wait, and all behind it. */

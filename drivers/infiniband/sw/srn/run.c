@@ -128,7 +128,7 @@ u32 srn_run_pack(struct srn_path *path)
 	if (!dst)
 		return 1;
 	if (route_takes(dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
-		most = clamp_t(u32, most_segments(dst), 1, SRN_RUN_MAX);
+		most = clamp_t(u32, most_segments(dst), 1, SRN_PACK_MAX);
 	dst_release(dst);
 	return most;
 }
@@ -145,14 +145,18 @@ void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct 
 EXPORT_SYMBOL_IF_KUNIT(srn_run_put);
 
 /* Inside of the datagram begins at the BTH, whatever the stack calls that. */
-static void set_inner(struct sk_buff *skb)
+/* A qdisc takes it for what it is and, for each packet but the first, the headers up to the inner
+ * transport header. @missing: more of each than IP and UDP are not there yet.
+ */
+static void set_inner(struct sk_buff *skb, u32 missing)
 {
 	skb->encapsulation = 1;
 	skb_set_inner_protocol(skb, htons(ETH_P_IBOE));
 	skb_reset_inner_mac_header(skb);
 	skb_reset_inner_network_header(skb);
-	skb_reset_inner_transport_header(skb);
+	skb_set_inner_transport_header(skb, missing);
 }
+
 
 /* From BTH to ICRC, of the packet that has most: the first, or a last one with a word more. */
 static u32 longest(const struct srn_run_cut *cut)
@@ -191,6 +195,7 @@ struct lengths {
 	u32 num;
 	u32 longest;
 	u32 bytes;
+	u32 missing;	/* of each but the first, bytes of a BTH */
 };
 
 /* Returns false if it had no way to go. */
@@ -205,9 +210,10 @@ static bool leave(struct srn_path *path, struct sk_buff *skb, const struct lengt
 		return false;
 	}
 	trace_srn_tx(path->dev, skb, lengths->num);
-	set_inner(skb);
+	set_inner(skb, lengths->missing);
 	set_summed(skb);
-	set_gso(skb, lengths->num, lengths->longest, is_lo(dst));
+	/* Up to the inner transport header they are headers, and not of this length. */
+	set_gso(skb, lengths->num, lengths->longest - lengths->missing, is_lo(dst));
 	srn_xmit_wrap(path, skb, 0);
 	srn_count(path->dev, SRN_CNT_SENT_TRAINS);
 	srn_count(path->dev, SRN_CNT_SENT_RUNS);
@@ -235,6 +241,7 @@ void srn_run_leave_pack(struct srn_pack *pack, struct srn_train *train, struct s
 {
 	struct lengths lengths = {
 		.num = pack->num, .longest = pack->longest, .bytes = pack->bytes,
+		.missing = sizeof(struct srn_bth),
 	};
 	struct sk_buff *skb;
 

@@ -140,7 +140,10 @@ void srn_run_advance(struct sk_buff *skb);
  */
 unsigned int srn_run_split(struct sk_buff *skb, struct sk_buff_head *parts);
 
-/** srn_run_bytes() - of a run or a pack that was parsed, from BTH to ICRC, of all its packets on a wire */
+/**
+ * srn_run_bytes() - from BTH to ICRC, of all packets on a wire
+ * @skb: a run or a pack as it arrived, parsed, none of it taken
+ */
 u32 srn_run_bytes(struct sk_buff *skb);
 
 /** srn_run_init() - from here on the stack can cut runs; may sleep */

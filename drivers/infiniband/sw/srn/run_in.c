@@ -202,7 +202,7 @@ static u32 pack_bytes(struct sk_buff *skb)
 {
 	u32 num = srn_pkt_num(skb);
 
-	return skb->len - srn_pkt(skb)->bth - sizeof(struct srn_pack_tail) + num * SRN_ICRC_SIZE +
+	return skb->len - sizeof(struct udphdr) - sizeof(struct srn_pack_tail) + num * SRN_ICRC_SIZE +
 	       (num - 1) * (sizeof(struct srn_bth) - sizeof(struct srn_pack_part));
 }
 

@@ -270,6 +270,29 @@ static void srn_pack_bytes_test(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A qdisc takes it for as many bytes as its packets have, and four; and for as long as the longest. */
+static void srn_pack_qdisc_test(struct kunit *test)
+{
+	const struct msgs *m = test->param_value;
+	u32 bytes = 4, longest = 0, len, i, outer;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	skb = send_pack(test, new_path(test, m->is_v6), m);
+	migrate_enable();
+	outer = skb_transport_offset(skb) + sizeof(struct udphdr);
+	for (i = 0; i < m->num; i++) {
+		len = outer + srn_pack_wire_len(m->msg[i].opcode, m->msg[i].len);
+		longest = max(longest, len);
+		bytes += len;
+	}
+	KUNIT_EXPECT_EQ(test, bytes, skb->len + (skb_shinfo(skb)->gso_segs - 1) *
+				     (u32)skb_inner_transport_offset(skb));
+	KUNIT_EXPECT_TRUE(test, skb_gso_validate_network_len(skb, longest));
+	KUNIT_EXPECT_FALSE(test, skb_gso_validate_network_len(skb, longest - 1));
+	kfree_skb(skb);
+}
+
 /* On lo it is nothing that the stack would cut, and known all the same. */
 static void srn_pack_lo_test(struct kunit *test)
 {
@@ -487,6 +510,7 @@ static struct kunit_case srn_pack_cases[] = {
 	KUNIT_CASE_PARAM(srn_pack_split_test, row_gen_params),
 	KUNIT_CASE_PARAM(srn_pack_marked_test, row_gen_params),
 	KUNIT_CASE_PARAM(srn_pack_bytes_test, row_gen_params),
+	KUNIT_CASE_PARAM(srn_pack_qdisc_test, row_gen_params),
 	KUNIT_CASE_PARAM(srn_pack_lo_test, row_gen_params),
 	KUNIT_CASE(srn_pack_of_one_test),
 	KUNIT_CASE(srn_pack_room_test),

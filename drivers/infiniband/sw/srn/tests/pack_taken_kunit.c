@@ -199,6 +199,38 @@ static void srn_pack_next_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), 2);
 }
 
+static void mark(struct sk_buff *skb)
+{
+	srn_pkt(skb)->flags |= SRN_PKT_CE;
+}
+
+/* A mark is that of each packet, told once; of what is split behind the second, too. */
+static void srn_pack_marked_taken_test(struct kunit *test)
+{
+	struct receiver r;
+	struct sk_buff *skb;
+	int round;
+
+	migrate_disable();
+	r = new_receiver(test);
+	r.qp->cc = SRN_CC_DCQCN;
+	post(test, &r, 1);
+	for (round = 0; round < 2; round++) {
+		skb = arrived(test, &r, &mixed);
+		mark(skb);
+		local_bh_disable();
+		srn_round_rx(r.qp, skb);
+		local_bh_enable();
+		KUNIT_EXPECT_TRUE(test, wait_idle(r.qp));
+		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_CE_RCVD), (round + 1) * mixed.num);
+		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_CNP_SENT), 1);
+		r.qp->cnp_next_ns = U64_MAX;
+	}
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 2);
+	srn_hold_purge(r.qp->dev, &r.qp->resp.hold);
+}
+
 /* What comes early is held as packets, and executed when what is missing is here. */
 static void srn_pack_early_test(struct kunit *test)
 {
@@ -337,6 +369,7 @@ static void srn_pack_overrun_test(struct kunit *test)
 	expect_progress(test, &r, 3);
 	expect_placed(test, &r, &mixed, 3);
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RX_BAD_STATE), mixed.num - 3);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 0);
 	srn_round_purge(r.qp);
 }
 
@@ -382,10 +415,12 @@ static void srn_pack_too_late_test(struct kunit *test)
 	expect_progress(test, &r, 0);
 	expect_placed(test, &r, &mixed, 0);
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RX_BAD_STATE), mixed.num);
+	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 0);
 }
 
 static struct kunit_case srn_pack_taken_cases[] = {
 	KUNIT_CASE(srn_pack_next_test),
+	KUNIT_CASE(srn_pack_marked_taken_test),
 	KUNIT_CASE(srn_pack_early_test),
 	KUNIT_CASE(srn_pack_rnr_test),
 	KUNIT_CASE(srn_pack_bad_key_test),

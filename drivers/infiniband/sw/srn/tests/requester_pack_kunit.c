@@ -232,6 +232,12 @@ static void few_segments_of_less(struct srn_qp *qp)
 		srn_sq_wqe(&qp->sq, i)->length = 0;
 }
 
+/* Who begins it asks for room for those behind it. */
+static void a_short_one_first(struct srn_qp *qp)
+{
+	srn_sq_wqe(&qp->sq, 0)->length = 8;
+}
+
 static void short_datagrams(struct srn_qp *qp)
 {
 	way->gso_ipv4_max_size = SRN_PACK_BYTES;
@@ -266,6 +272,7 @@ static const struct row rows[] = {
 	{ "none where they would be cut", 4, 8, no_features, { 4 } },
 	{ "no more than the netdev takes", 7, 8, few_segments, { -3, -3, 1 } },
 	{ "nor of less", 7, 64, few_segments_of_less, { -3, -3, 1 } },
+	{ "longer ones behind a short one", 6, 64, a_short_one_first, { -6 } },
 	{ "none where they are too long", 4, 8, short_datagrams, { 4 } },
 	{ "a probe goes by itself", 4, 8, probing, { 1 } },
 	{ "nothing", 4, 8, sqd, { 0 } },
