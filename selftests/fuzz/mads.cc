@@ -98,7 +98,10 @@ class Mads : public Target {
 
   size_t piece() const override { return kPiece; }
   size_t max_pieces() const override { return 12; }
-  void Check() override { health_.Check(); }
+  void Check() override {
+    health_.Check();
+    peer_->Forget();
+  }
   void Run(const Input& input) override;
 
  private:

@@ -171,4 +171,8 @@ std::vector<roce::Packet> Peer::Drain(std::chrono::microseconds quiet) {
   return packets;
 }
 
+void Peer::Forget() {
+  while (socket_.Receive(std::chrono::microseconds(0))) continue;
+}
+
 }  // namespace wire

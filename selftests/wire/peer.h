@@ -71,6 +71,8 @@ class Peer {
   // Everything that comes until it has been quiet for `quiet`. No proof that nothing follows: on a
   // slow machine it may be late.
   std::vector<roce::Packet> Drain(std::chrono::microseconds quiet = kAWhile);
+  // What has come, unseen: for who only sends.
+  void Forget();
 
   // Envelope and arrival of the packet that Receive() returned last.
   const net::ParsedDatagram& last() const { return last_; }
