@@ -42,7 +42,7 @@ bool srn_build_packs(const struct srn_qp *qp, const struct srn_wqe *wqe,
 
 /**
  * srn_build_pack() - begin a pack with such a message
- * @most: messages that it may have, 2 at least: srn_run_pack()
+ * @most: messages that it may have, 2 at least: srn_run_messages()
  * @pack: none; begun on SRN_OK
  *
  * Like what follows with room for as many as wait. Else as srn_build_request().

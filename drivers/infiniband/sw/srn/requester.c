@@ -15,8 +15,7 @@
 #include "credit.h"
 #include "gate.h"
 #include "hello.h"
-#include "mr.h"
-#include "mw.h"
+#include "local.h"
 #include "opcode.h"
 #include "pace.h"
 #include "payer.h"
@@ -44,27 +43,6 @@
 #define TIMED_FROM	16
 /* Who is not rung looks itself if no answer came for this long. */
 #define QUIET_NS	(500 * NSEC_PER_USEC)
-
-static enum srn_verdict run_local(struct srn_qp *qp, struct srn_wqe *wqe)
-{
-	struct srn_mw_bind bind;
-
-	switch (wqe->opcode) {
-	case IB_WR_LOCAL_INV:
-		return srn_mem_invalidate(&qp->windows, wqe->inv_rkey, false);
-	case IB_WR_REG_MR:
-		return srn_mem_fast_reg(&qp->who, wqe->reg.mr, wqe->reg.iova, wqe->reg.key,
-					wqe->reg.access);
-	default:
-		bind.addr = wqe->bind.addr;
-		bind.length = wqe->bind.length;
-		bind.mr_lkey = wqe->bind.mr_lkey;
-		bind.mw_rkey = wqe->bind.mw_rkey;
-		bind.new_rkey = wqe->bind.new_rkey;
-		bind.access = wqe->bind.access;
-		return srn_mem_bind(&qp->windows, &bind);
-	}
-}
 
 /* UD packets have no path MTU of their own: the port's. */
 static u32 wqe_mtu(struct srn_qp *qp)
@@ -233,7 +211,7 @@ static u32 pack_messages(struct srn_qp *qp, const struct srn_wqe *wqe,
 	    next->length > SRN_PACK_PAYLOAD || !srn_build_packs(qp, wqe, plan))
 		return 1;
 	if (!qp->req.pack_most)
-		qp->req.pack_most = srn_run_pack(&qp->path);
+		qp->req.pack_most = srn_run_messages(&qp->path);
 	return qp->req.pack_most;
 }
 
@@ -329,7 +307,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 /* A WQE that is executed here, not sent. */
 static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 {
-	wqe->status = run_local(qp, wqe);
+	wqe->status = srn_local_run(qp, wqe);
 	if (wqe->status)
 		return;
 	srn_sq_did(wqe, qp->window.at.psn);

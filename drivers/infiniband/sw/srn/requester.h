@@ -15,7 +15,7 @@ struct srn_qp;
 struct srn_requester {
 	struct srn_train train;
 	struct srn_pack pack;	/* what it has goes behind the train */
-	u32 pack_most;		/* srn_run_pack(), as it was in this round; 0: not asked */
+	u32 pack_most;		/* srn_run_messages(), as it was in this round; 0: not asked */
 	struct srn_gather gather;
 	bool bulky;		/* the WQE that was started last is more than a packet */
 	bool rings;		/* the program was told to ring for each post */

@@ -120,7 +120,7 @@ u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
 
-u32 srn_run_pack(struct srn_path *path)
+u32 srn_run_messages(struct srn_path *path)
 {
 	struct dst_entry *dst = is_wanted() ? srn_path_dst(path) : NULL;
 	u32 most = 1;
@@ -132,7 +132,7 @@ u32 srn_run_pack(struct srn_path *path)
 	dst_release(dst);
 	return most;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_pack);
+EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);
 
 void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct srn_run *run)
 {

@@ -76,11 +76,11 @@ static inline bool srn_run_is_built(const struct sk_buff *skb)
 u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *payer);
 
 /**
- * srn_run_pack() - how many messages may be one pack on @path
+ * srn_run_messages() - how many messages may be one pack on @path
  *
  * Return: 1 where the path takes no packs. BH disabled.
  */
-u32 srn_run_pack(struct srn_path *path);
+u32 srn_run_messages(struct srn_path *path);
 
 /**
  * srn_run_leave_pack() - send a pack that was begun, behind the train that waits

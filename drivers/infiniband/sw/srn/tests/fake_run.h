@@ -15,6 +15,7 @@
 
 #include <kunit/test.h>
 #include <linux/ipv6.h>
+#include <net/gso.h>
 #include <net/sock.h>
 #include <rdma/ib_pack.h>
 
@@ -209,4 +210,20 @@ static inline void arrive(struct sk_buff *skb, bool is_v6)
 	skb_reset_network_header(skb);
 	skb_pull(skb, is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
 }
+/* By the stack, for a netdev with @features. */
+static inline struct sk_buff *cut_by_stack(struct kunit *test, struct sk_buff *skb,
+					   netdev_features_t features)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct sk_buff *segments;
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->hw_enc_features = features;
+	skb->dev = dev;
+	rcu_read_lock();
+	segments = __skb_gso_segment(skb, features, true);
+	rcu_read_unlock();
+	return segments;
+}
+
 #endif

@@ -5,7 +5,6 @@
 #include "fake_pack.h"
 
 #include <linux/if_ether.h>
-#include <net/gso.h>
 #include <net/inet_ecn.h>
 
 #define SE		SRN_PKT_SE
@@ -24,21 +23,6 @@ static const struct msgs rows[] = {
 };
 
 KUNIT_ARRAY_PARAM_DESC(row, rows, desc);
-
-/* By the stack, for a netdev with @features. */
-static struct sk_buff *cut(struct kunit *test, struct sk_buff *skb, netdev_features_t features)
-{
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct sk_buff *segments;
-
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	dev->hw_enc_features = features;
-	skb->dev = dev;
-	rcu_read_lock();
-	segments = __skb_gso_segment(skb, features, true);
-	rcu_read_unlock();
-	return segments;
-}
 
 /* Message @i as it leaves by itself, the @i-th of a train: skb->data at the IP header. */
 static struct sk_buff *single(struct kunit *test, struct srn_path *path, const struct msgs *m, u32 i)
@@ -66,7 +50,7 @@ static void expect_alike(struct kunit *test, struct sk_buff *skb, struct sk_buff
 static void expect_segments(struct kunit *test, struct srn_path *path, struct sk_buff *skb,
 			    const struct msgs *m, netdev_features_t features)
 {
-	struct sk_buff *segments = cut(test, skb, features), *next, *other;
+	struct sk_buff *segments = cut_by_stack(test, skb, features), *next, *other;
 	u64 bytes = 0;
 	u32 i = 0;
 
@@ -88,24 +72,6 @@ static void expect_segments(struct kunit *test, struct srn_path *path, struct sk
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(path->dev, SRN_CNT_SENT_TRAINS), 1);
 }
 
-static void srn_pack_segments_test(struct kunit *test)
-{
-	const struct msgs *m = test->param_value;
-	struct srn_path *path;
-	struct sk_buff *skb;
-
-	migrate_disable();
-	path = new_path(test, m->is_v6);
-	skb = send_pack(test, path, m);
-	expect_segments(test, path, skb, m, NETIF_F_SG);
-	kfree_skb(skb);
-	path = new_path(test, m->is_v6);
-	skb = send_pack(test, path, m);
-	expect_segments(test, path, skb, m, 0);
-	kfree_skb(skb);
-	migrate_enable();
-}
-
 /* Its bytes behind the first BTH, in pages. */
 static void unlinearize(struct kunit *test, struct sk_buff *skb, u32 linear)
 {
@@ -124,8 +90,8 @@ static u32 outer_len(const struct msgs *m)
 	return (m->is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr)) + sizeof(struct udphdr);
 }
 
-/* Whoever has moved it. */
-static void srn_pack_segments_in_pages_test(struct kunit *test)
+/* @linear: without what is behind so many bytes; 0: as it leaves. */
+static void expect_cut(struct kunit *test, u32 linear, netdev_features_t features)
 {
 	const struct msgs *m = test->param_value;
 	struct srn_path *path;
@@ -134,10 +100,23 @@ static void srn_pack_segments_in_pages_test(struct kunit *test)
 	migrate_disable();
 	path = new_path(test, m->is_v6);
 	skb = send_pack(test, path, m);
-	unlinearize(test, skb, outer_len(m) + sizeof(struct srn_bth));
-	expect_segments(test, path, skb, m, NETIF_F_SG);
+	if (linear)
+		unlinearize(test, skb, linear);
+	expect_segments(test, path, skb, m, features);
 	migrate_enable();
 	kfree_skb(skb);
+}
+
+static void srn_pack_segments_test(struct kunit *test)
+{
+	expect_cut(test, 0, NETIF_F_SG);
+	expect_cut(test, 0, 0);
+}
+
+/* Whoever has moved it. */
+static void srn_pack_segments_in_pages_test(struct kunit *test)
+{
+	expect_cut(test, outer_len(test->param_value) + sizeof(struct srn_bth), NETIF_F_SG);
 }
 
 /* What the parser says of message @i. */
@@ -429,7 +408,7 @@ static void srn_pack_forged_test(struct kunit *test)
 	bth = (void *)skb->data + outer_len(&sound);
 	row->forge(bth, (void *)bth + srn_opcode_hdr_len(A_WRITE) + sound.msg[0].len,
 		   (void *)skb_tail_pointer(skb) - sizeof(struct srn_pack_tail));
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut_by_stack(test, skb, NETIF_F_SG)), -EINVAL);
 	arrive(skb, false);
 	KUNIT_EXPECT_EQ(test, srn_run_parse(skb), SRN_PARSE_LENGTH);
 	kfree_skb(skb);

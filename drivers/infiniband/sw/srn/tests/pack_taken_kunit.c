@@ -5,17 +5,11 @@
 #include "../psn.h"
 #include "../stats.h"
 #include "fake_pack.h"
+#include "fake_receiver.h"
 
 #define ASKS		SRN_PKT_ACKREQ
 
 #define RECVS		16
-
-/* A QP that expects the pack, from nowhere to nowhere, memory for it, and the path it comes by. */
-struct receiver {
-	struct srn_qp *qp;
-	struct srn_mem *mem;
-	struct srn_path *path;
-};
 
 static void give_receives(struct kunit *test, struct srn_qp *qp)
 {
@@ -41,60 +35,24 @@ static void post(struct kunit *test, const struct receiver *r, u32 i)
 
 static struct receiver new_receiver(struct kunit *test)
 {
-	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem;
+	struct receiver r = new_receiver_of(test, 1024, SRN_RUN_MAX * STRIDE);
 
-	qp->path.v4.saddr = 0;
-	qp->path.v4.daddr = 0;
-	qp->mtu = 1024;
-	qp->recovery = SRN_RECOVERY_HOLD;
-	qp->access = IB_ACCESS_REMOTE_WRITE;
-	qp->ibqp.pd = fake_pd(test, qp->dev);
-	qp->who.pd = qp->ibqp.pd;
-	qp->resp.msg.psn = PSN;
-	srn_mw_owner_init(&qp->windows, &qp->who);
-	give_receives(test, qp);
-	mem = fake_mr(test, qp->dev, qp->ibqp.pd, VA, SRN_RUN_MAX * STRIDE, 0,
-		      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	rkey = mem->key;
+	srn_mw_owner_init(&r.qp->windows, &r.qp->who);
+	give_receives(test, r.qp);
 	bad_key_at = U32_MAX;
-	return (struct receiver){ .qp = qp, .mem = mem, .path = new_path(test, false) };
+	return r;
 }
 
 static struct sk_buff *arrived(struct kunit *test, const struct receiver *r, const struct msgs *m)
 {
-	struct sk_buff *skb = send_pack(test, r->path, m);
-
-	arrive(skb, false);
-	skb_dst_drop(skb);
-	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
-	return skb;
+	return come(test, send_pack(test, r->path, m));
 }
 
 static void receive(struct kunit *test, const struct receiver *r, const struct msgs *m)
 {
-	struct sk_buff *skb = arrived(test, r, m);
-
-	local_bh_disable();
-	srn_round_rx(r->qp, skb);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
+	receive_skb(test, r, arrived(test, r, m));
 	KUNIT_EXPECT_EQ(test, atomic_read(&r->qp->rxq_bytes), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&r->qp->dev->rxq_bytes), 0);
-}
-
-/* The packet before it: a WRITE of nothing, from nowhere. */
-static void receive_missing(struct kunit *test, const struct receiver *r)
-{
-	struct sk_buff *skb;
-
-	local_bh_disable();
-	skb = new_packet(test, A_WRITE, srn_psn_add(PSN, -1));
-	ip_hdr(skb)->saddr = 0;
-	ip_hdr(skb)->daddr = 0;
-	srn_round_rx(r->qp, skb);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
 }
 
 static u64 count(const struct receiver *r, enum srn_counter counter)
@@ -199,11 +157,6 @@ static void srn_pack_next_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), 2);
 }
 
-static void mark(struct sk_buff *skb)
-{
-	srn_pkt(skb)->flags |= SRN_PKT_CE;
-}
-
 /* A mark is that of each packet, told once; of what is split behind the second, too. */
 static void srn_pack_marked_taken_test(struct kunit *test)
 {
@@ -217,11 +170,8 @@ static void srn_pack_marked_taken_test(struct kunit *test)
 	post(test, &r, 1);
 	for (round = 0; round < 2; round++) {
 		skb = arrived(test, &r, &mixed);
-		mark(skb);
-		local_bh_disable();
-		srn_round_rx(r.qp, skb);
-		local_bh_enable();
-		KUNIT_EXPECT_TRUE(test, wait_idle(r.qp));
+		srn_pkt(skb)->flags |= SRN_PKT_CE;
+		receive_skb(test, &r, skb);
 		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_CE_RCVD), (round + 1) * mixed.num);
 		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_CNP_SENT), 1);
 		r.qp->cnp_next_ns = U64_MAX;
@@ -296,37 +246,30 @@ static void expect_refused(struct kunit *test, struct receiver *r, const struct 
 	srn_round_purge(r->qp);
 }
 
-static void srn_pack_bad_key_test(struct kunit *test)
+static void expect_bad_key(struct kunit *test, u32 at)
 {
 	struct receiver r;
 
 	migrate_disable();
 	r = new_receiver(test);
-	bad_key_at = 3;
-	expect_refused(test, &r, &mixed, 3);
+	bad_key_at = at;
+	expect_refused(test, &r, &mixed, at);
 	migrate_enable();
+}
+
+static void srn_pack_bad_key_test(struct kunit *test)
+{
+	expect_bad_key(test, 3);
 }
 
 static void srn_pack_bad_key_first_test(struct kunit *test)
 {
-	struct receiver r;
-
-	migrate_disable();
-	r = new_receiver(test);
-	bad_key_at = 0;
-	expect_refused(test, &r, &mixed, 0);
-	migrate_enable();
+	expect_bad_key(test, 0);
 }
 
 static void srn_pack_bad_key_last_test(struct kunit *test)
 {
-	struct receiver r;
-
-	migrate_disable();
-	r = new_receiver(test);
-	bad_key_at = 5;
-	expect_refused(test, &r, &mixed, 5);
-	migrate_enable();
+	expect_bad_key(test, 5);
 }
 
 /* A key that the peer may not invalidate. */

@@ -6,7 +6,6 @@
 #include "fake_run.h"
 
 #include <linux/if_ether.h>
-#include <net/gso.h>
 #include <net/inet_ecn.h>
 #include <net/sch_generic.h>
 
@@ -34,21 +33,6 @@ static const struct shape shapes[] = {
 };
 
 KUNIT_ARRAY_PARAM_DESC(shape, shapes, desc);
-/* By the stack, for a netdev with @features. */
-static struct sk_buff *cut(struct kunit *test, struct sk_buff *skb, netdev_features_t features)
-{
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct sk_buff *segments;
-
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	dev->hw_enc_features = features;
-	skb->dev = dev;
-	rcu_read_lock();
-	segments = __skb_gso_segment(skb, features, true);
-	rcu_read_unlock();
-	return segments;
-}
-
 static void expect_payload(struct kunit *test, struct sk_buff *skb, u32 from)
 {
 	const u32 at = srn_pkt_payload(skb), len = srn_pkt(skb)->len;
@@ -109,7 +93,7 @@ static void expect_segments(struct kunit *test, const struct shape *s, netdev_fe
 	u64 bytes = 0;
 	u32 i = 0;
 
-	segments = cut(test, skb, features);
+	segments = cut_by_stack(test, skb, features);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
 	for (; segments; segments = next) {
 		next = segments->next;
@@ -276,7 +260,7 @@ static void srn_run_lent_is_copied_test(struct kunit *test)
 
 	migrate_disable();
 	skb = send(test, new_path(test, false), &lent, NULL);
-	segments = cut(test, skb, NETIF_F_SG);
+	segments = cut_by_stack(test, skb, NETIF_F_SG);
 	migrate_enable();
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
 	KUNIT_EXPECT_EQ(test, refcount_read(&lender.mem->refs), 1);
@@ -301,9 +285,9 @@ static void srn_run_stale_test(struct kunit *test)
 	migrate_disable();
 	skb = send(test, new_path(test, false), &lent, NULL);
 	srn_mem_set_state(lender.mem, SRN_MEM_INVALID);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -ESTALE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut_by_stack(test, skb, NETIF_F_SG)), -ESTALE);
 	srn_mem_set_state(lender.mem, SRN_MEM_VALID);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, 0)), -ESTALE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut_by_stack(test, skb, 0)), -ESTALE);
 	migrate_enable();
 	arrive(skb, false);
 	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
@@ -326,7 +310,7 @@ static void srn_run_orphan_test(struct kunit *test)
 	migrate_disable();
 	skb = send(test, new_path(test, false), &lent, NULL);
 	kunit_release_action(test, close_lender, lender.ref);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -ESTALE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut_by_stack(test, skb, NETIF_F_SG)), -ESTALE);
 	migrate_enable();
 	arrive(skb, false);
 	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
@@ -392,7 +376,7 @@ static void srn_run_forged_test(struct kunit *test)
 	migrate_enable();
 	bth = (void *)skb->data + sizeof(struct iphdr) + sizeof(struct udphdr);
 	row->forge((void *)bth + srn_opcode_hdr_len(sound.first), bth);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut(test, skb, NETIF_F_SG)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(cut_by_stack(test, skb, NETIF_F_SG)), -EINVAL);
 	arrive(skb, false);
 	KUNIT_EXPECT_EQ(test, srn_run_parse(skb), SRN_PARSE_LENGTH);
 	kfree_skb(skb);
@@ -414,7 +398,7 @@ static void srn_run_payer_test(struct kunit *test)
 	migrate_enable();
 	KUNIT_EXPECT_GE(test, refcount_read(&payer.sock->sk->sk_wmem_alloc),
 			before + payload_len(&shapes[0]));
-	segments = cut(test, skb, NETIF_F_SG);
+	segments = cut_by_stack(test, skb, NETIF_F_SG);
 	consume_skb(skb);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
 	for (; segments; segments = next) {

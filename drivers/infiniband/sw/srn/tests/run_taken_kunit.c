@@ -2,7 +2,7 @@
 /* Runs at the QP that they are for: what is next is taken as one, all else as the packets it is. */
 #include "../psn.h"
 #include "../stats.h"
-#include "fake_run.h"
+#include "fake_receiver.h"
 
 #include <net/inet_ecn.h>
 
@@ -10,30 +10,9 @@ static const struct shape write = {
 	"", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 5, 1024, 7, SRN_PKT_ACKREQ,
 };
 
-/* A QP that expects the run, from nowhere to nowhere, memory for it, and the path it comes by. */
-struct receiver {
-	struct srn_qp *qp;
-	struct srn_mem *mem;
-	struct srn_path *path;
-};
-
 static struct receiver new_receiver(struct kunit *test)
 {
-	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem;
-
-	qp->path.v4.saddr = 0;
-	qp->path.v4.daddr = 0;
-	qp->mtu = write.each;
-	qp->recovery = SRN_RECOVERY_HOLD;
-	qp->access = IB_ACCESS_REMOTE_WRITE;
-	qp->ibqp.pd = fake_pd(test, qp->dev);
-	qp->who.pd = qp->ibqp.pd;
-	qp->resp.msg.psn = PSN;
-	mem = fake_mr(test, qp->dev, qp->ibqp.pd, VA, payload_len(&write), 0,
-		      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	rkey = mem->key;
-	return (struct receiver){ .qp = qp, .mem = mem, .path = new_path(test, false) };
+	return new_receiver_of(test, write.each, payload_len(&write));
 }
 
 /* The WRITE as it arrives, whole, with these bits of ECN. */
@@ -41,21 +20,13 @@ static struct sk_buff *new_run(struct kunit *test, const struct receiver *r, u8 
 {
 	struct sk_buff *skb = send(test, r->path, &write, NULL);
 
-	arrive(skb, false);
-	skb_dst_drop(skb);
 	ip_hdr(skb)->tos |= ecn;
-	KUNIT_ASSERT_EQ(test, srn_run_parse(skb), SRN_PARSE_OK);
-	return skb;
+	return come(test, skb);
 }
 
 static void receive_with(struct kunit *test, const struct receiver *r, u8 ecn)
 {
-	struct sk_buff *skb = new_run(test, r, ecn);
-
-	local_bh_disable();
-	srn_round_rx(r->qp, skb);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
+	receive_skb(test, r, new_run(test, r, ecn));
 }
 
 static void receive(struct kunit *test, const struct receiver *r)
@@ -68,20 +39,6 @@ static void receive_marked(struct kunit *test, const struct receiver *r)
 {
 	r->qp->cc = SRN_CC_DCQCN;
 	receive_with(test, r, INET_ECN_CE);
-}
-
-/* The packet before it: a WRITE of nothing, from nowhere. */
-static void receive_missing(struct kunit *test, const struct receiver *r)
-{
-	struct sk_buff *skb;
-
-	local_bh_disable();
-	skb = new_packet(test, IB_OPCODE_RC_RDMA_WRITE_ONLY, srn_psn_add(PSN, -1));
-	ip_hdr(skb)->saddr = 0;
-	ip_hdr(skb)->daddr = 0;
-	srn_round_rx(r->qp, skb);
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(r->qp));
 }
 
 static void expect_memory(struct kunit *test, const struct srn_mem *mem)
