@@ -18,11 +18,11 @@ class Marked : public Dumbbell {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
-    SetCc("always");
+    Set("cc", "always");
     MarkingWire();
   }
   void TearDown() override {
-    SetCc("dcqcn");
+    Set("cc", "dcqcn");
     share::CounterValues a = share::ReadCounters("src1"), d = share::ReadCounters("dst");
     printf(
         "# counters so far: src1 rp_cnp_handled %lu, paced %lu, sent again %lu; dst CE %lu, CNPs "

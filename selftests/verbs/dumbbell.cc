@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <sstream>
 #include <thread>
 
 #include <net/command.h>
+#include <share/parameter.h>
 
 namespace verbs_test {
 namespace {
@@ -59,9 +59,9 @@ void Dumbbell::SetUp() {
   to_ = Host::Open("dst", Ip::kV4, kBuffer);
 }
 
-void Dumbbell::SetCc(const char* value) {
-  std::ofstream file("/sys/module/srn/parameters/cc");
-  if (!(file << value << std::flush)) throw SetupFailure("no parameter cc");
+void Dumbbell::Set(const char* parameter, const char* value) {
+  if (!share::SetParameter(parameter, value))
+    throw SetupFailure(std::string("no parameter ") + parameter);
 }
 
 void Dumbbell::Wire(const std::string& leaf) {

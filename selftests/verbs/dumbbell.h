@@ -41,8 +41,8 @@ class Dumbbell : public testing::Test {
  protected:
   void SetUp() override;
 
-  // The module's parameter, for connections that come.
-  static void SetCc(const char* value);
+  // A parameter of the module, for connections that come.
+  static void Set(const char* parameter, const char* value);
   // The wire: kWire, with the queueing discipline `leaf` ("red limit ..."). Each test begins with
   // it.
   void Wire(const std::string& leaf);

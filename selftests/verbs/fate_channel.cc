@@ -2,7 +2,8 @@
 #include "fate_channel.h"
 
 #include <cstring>
-#include <fstream>
+
+#include <share/parameter.h>
 
 namespace verbs_test {
 namespace {
@@ -67,9 +68,8 @@ uint64_t Refused(const HwCounts& counts) {
 }
 
 bool FateChannel::Holds() {
-  std::ifstream file("/sys/module/srn/parameters/recovery");
-  std::string mode;
-  return file >> mode && mode != "gbn";
+  const std::string mode = share::Parameter("recovery");
+  return !mode.empty() && mode != "gbn";
 }
 
 void FateChannel::SetUp() {

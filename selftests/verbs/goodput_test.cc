@@ -2,7 +2,6 @@
 // A wire that loses packets here and there, short or long: what one connection moves over it, and
 // what that costs.
 #include <algorithm>
-#include <fstream>
 #include <ostream>
 #include <string>
 
@@ -48,17 +47,11 @@ void PrintTo(const Path& path, std::ostream* os) {
   *os << path.recovery << ToString(path.load) << path.rtt << "us" << path.one_in;
 }
 
-// A module's parameter, for connections that come.
-void SetRecovery(const char* value) {
-  std::ofstream file("/sys/module/srn/parameters/recovery");
-  if (!(file << value << std::flush)) throw SetupFailure("no parameter recovery");
-}
-
 class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
-    SetRecovery(GetParam().recovery);
+    Set("recovery", GetParam().recovery);
     Wire("bfifo limit 200000");
     for (const auto& [netns, dev] : kEnds) {
       // Half of the way's time there, half back. Lost is what has passed the queue.
@@ -70,7 +63,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
       counters_[i] = Must(HwCounters::Open(i ? to_.ctx : from_[0].ctx));
   }
   void TearDown() override {
-    SetRecovery("hold");
+    Set("recovery", "hold");
     for (const auto& [netns, dev] : kEnds) {
       Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " root");
       if (GetParam().one_in)

@@ -22,6 +22,8 @@
 #include <functional>
 #include <thread>
 
+#include <share/parameter.h>
+
 #include "env.h"
 #include "hostile_ring.h"
 #include "load.h"
@@ -46,10 +48,7 @@ class Delay {
   bool works() const { return works_; }
 
  private:
-  void Set(int ms) {
-    std::ofstream file("/sys/module/srn/parameters/delay");
-    works_ = static_cast<bool>(file << point_ << '=' << ms << std::flush);
-  }
+  void Set(int ms) { works_ = share::SetParameter("delay", point_ + '=' + std::to_string(ms)); }
 
   std::string point_;
   bool works_ = false;

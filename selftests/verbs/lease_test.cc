@@ -6,6 +6,7 @@
 
 #include <net/command.h>
 #include <share/counters.h>
+#include <share/parameter.h>
 
 #include "env.h"
 
@@ -40,10 +41,8 @@ class Lease : public WireTest {
   }
 
   // Of connections from then on.
-  static void Recovery(const char* how) {
-    std::ofstream("/sys/module/srn/parameters/recovery") << how;
-  }
-  static void Leases(const char* how) { std::ofstream("/sys/module/srn/parameters/leases") << how; }
+  static void Recovery(const char* how) { share::SetParameter("recovery", how); }
+  static void Leases(const char* how) { share::SetParameter("leases", how); }
   void Hold() {
     Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "netem", "delay", "300ms"}));
   }

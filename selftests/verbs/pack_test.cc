@@ -2,11 +2,12 @@
 // Lists of small messages, which cross the host as one: each byte and each completion is as if they
 // went one by one.
 #include <chrono>
-#include <fstream>
+#include <functional>
 #include <random>
 #include <thread>
 
 #include <share/counters.h>
+#include <share/parameter.h>
 
 #include "env.h"
 
@@ -24,7 +25,7 @@ class Pack : public WireTest {
     WireTest::SetUp();
   }
   void TearDown() override { Runs("Y"); }
-  static void Runs(const char* how) { std::ofstream("/sys/module/srn/parameters/runs") << how; }
+  static void Runs(const char* how) { share::SetParameter("runs", how); }
 
   // What the senders, or the receivers, device has counted.
   static uint64_t Count(const std::string& device, const char* name) {
@@ -122,6 +123,27 @@ class Pack : public WireTest {
     }
   }
 
+  // A list of WRITEs whose `bad` one, which `make` makes, fails with `status`.
+  void EndsAt(size_t bad, ibv_wc_status status, const std::function<SendWr(size_t)>& make) {
+    constexpr size_t kNum = 40;
+    const Pair p = Connected(kOptions);
+    const std::vector<Message> list(kNum,
+                                    {.kind = kWrite, .length = kWrites, .inline_data = false});
+    Prepare(list, 7);
+    auto wrs = Wrs(list);
+    wrs[bad] = make(bad);
+    const uint64_t sent = Sent("sent_runs");
+    Must(p.a.qp.Post(wrs, nullptr));
+    for (size_t i = 0; i < bad; ++i) ExpectSent(p, list[i], i);
+    ExpectFailed(Await(p.a.send_cq), bad, status, p.a.qp.num());
+    for (size_t i = bad + 1; i < kNum; ++i)
+      ExpectFailed(Await(p.a.send_cq), i, IBV_WC_WR_FLUSH_ERR, p.a.qp.num());
+    for (size_t i = 0; i < bad; ++i) ExpectPlaced(list[i], i, 7);
+    for (size_t i = bad; i < kNum; ++i) ExpectAll(b_.bytes(Place(i), kSlot), kNothing);
+    EXPECT_GT(Sent("sent_runs"), sent);
+  }
+
+  static constexpr size_t kWrites = 24;  // bytes, of those
   static constexpr uint32_t kInline = 256;
   static constexpr Qp::Options kOptions = {
       .max_send_wr = 128, .max_recv_wr = 128, .max_inline = kInline};
@@ -184,41 +206,19 @@ TEST_P(Pack, MessagesWaitForReceivesInTheMiddleOfAList) {
 
 // What stands before it is done, itself is refused, and nothing behind it is written.
 TEST_P(Pack, BadKeyInTheMiddleOfAListEndsItThere) {
-  constexpr size_t kBad = 20, kNum = 40;
-  const Pair p = Connected(kOptions);
-  std::vector<Message> list(kNum, {.kind = kWrite, .length = 24, .inline_data = false});
-  std::vector<SendWr> wrs;
-  Prepare(list, 7);
-  for (size_t i = 0; i < kNum; ++i)
-    wrs.push_back(Wr(list[i], i, i == kBad ? ~b_.mr->rkey : b_.mr->rkey));
-  const uint64_t sent = Sent("sent_runs");
-  Must(p.a.qp.Post(wrs, nullptr));
-  for (size_t i = 0; i < kBad; ++i) ExpectSent(p, list[i], i);
-  ExpectFailed(Await(p.a.send_cq), kBad, IBV_WC_REM_ACCESS_ERR, p.a.qp.num());
-  for (size_t i = kBad + 1; i < kNum; ++i)
-    ExpectFailed(Await(p.a.send_cq), i, IBV_WC_WR_FLUSH_ERR, p.a.qp.num());
-  for (size_t i = 0; i < kBad; ++i) ExpectPlaced(list[i], i, 7);
-  for (size_t i = kBad; i < kNum; ++i) ExpectAll(b_.bytes(Place(i), kSlot), kNothing);
-  EXPECT_GT(Sent("sent_runs"), sent);
+  EndsAt(20, IBV_WC_REM_ACCESS_ERR, [&](size_t i) {
+    return SendWr::Write(i, a_.mr.Slice(Place(i), kWrites),
+                         {b_.mr.At(Place(i)).addr, ~b_.mr->rkey});
+  });
 }
 
 // One whose own memory is bad ends the list, too; what stands before it arrives.
 TEST_P(Pack, BadLocalKeyInTheMiddleOfAListEndsItThere) {
-  constexpr size_t kBad = 11, kNum = 20;
-  const Pair p = Connected(kOptions);
-  std::vector<Message> list(kNum, {.kind = kWrite, .length = 24, .inline_data = false});
-  std::vector<SendWr> wrs;
-  Prepare(list, 8);
-  for (size_t i = 0; i < kNum; ++i) {
-    ibv_sge sge = a_.mr.Slice(Place(i), 24);
-    if (i == kBad) sge.lkey = ~sge.lkey;
-    wrs.push_back(SendWr::Write(i, sge, b_.mr.At(Place(i))));
-  }
-  Must(p.a.qp.Post(wrs, nullptr));
-  for (size_t i = 0; i < kBad; ++i) ExpectSent(p, list[i], i);
-  ExpectFailed(Await(p.a.send_cq), kBad, IBV_WC_LOC_PROT_ERR, p.a.qp.num());
-  for (size_t i = 0; i < kBad; ++i) ExpectPlaced(list[i], i, 8);
-  for (size_t i = kBad; i < kNum; ++i) ExpectAll(b_.bytes(Place(i), kSlot), kNothing);
+  EndsAt(11, IBV_WC_LOC_PROT_ERR, [&](size_t i) {
+    ibv_sge sge = a_.mr.Slice(Place(i), kWrites);
+    sge.lkey = ~sge.lkey;
+    return SendWr::Write(i, sge, b_.mr.At(Place(i)));
+  });
 }
 
 // A window that is invalidated in the middle of a list is there for what stands before.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // RC: what happens to many requests together: order, fences, signalling,
 // limits on outstanding READs, several QPs at once.
-#include <fstream>
+#include <share/parameter.h>
 
 #include "env.h"
 
@@ -60,7 +60,7 @@ TEST_P(RcOrder, PostsGoWhileCompletionsLieUnpolled) {
   struct Gather {
     Gather() { Set("Y"); }
     ~Gather() { Set("N"); }
-    void Set(const char* how) { std::ofstream("/sys/module/srn/parameters/gather") << how; }
+    void Set(const char* how) { share::SetParameter("gather", how); }
   } gather;
   Pair p = Connected({.max_send_wr = kAll}, {});
 

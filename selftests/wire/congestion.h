@@ -2,7 +2,7 @@
 // What the tests of congestion share.
 #pragma once
 
-#include <fstream>
+#include <share/parameter.h>
 
 #include "messages.h"
 
@@ -19,10 +19,6 @@ inline Packet Cnp() {
 }
 
 // The module's parameter "cc", for connections that begin from now on.
-inline bool SetCongestionControl(const char* mode) {
-  std::ofstream file("/sys/module/srn/parameters/cc");
-  file << mode << std::flush;
-  return file.good();
-}
+inline bool SetCongestionControl(const char* mode) { return share::SetParameter("cc", mode); }
 
 }  // namespace wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // End-to-end credits. IBTA vol. 1, 9.7.7.2 and table 44.
-#include <fstream>
+#include <share/parameter.h>
 
 #include "counters.h"
 #include "fixture.h"
@@ -81,10 +81,7 @@ class CreditsKept : public WireTest {
   void TearDown() override { EXPECT_TRUE(Keep("N")); }
 
   static bool Keep(const char* how) {
-    if (Wire::Get().config().lax) return true;
-    std::ofstream file("/sys/module/srn/parameters/credits");
-    file << how << std::flush;
-    return file.good();
+    return Wire::Get().config().lax || share::SetParameter("credits", how);
   }
   // The next packets have these PSNs, and then there are none. Returns the last one.
   Packet ExpectPsns(int first, int last) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Congestion notification: a packet that a router has marked (CE) is told to who sent it.
+#include <share/parameter.h>
+
 #include "congestion.h"
 #include "counters.h"
 #include "fixture.h"
@@ -181,10 +183,8 @@ TEST_P(Notify, OffTellsNobody) {
 }
 
 TEST_P(Notify, UnknownModeIsRefused) {
-  std::string mode;
   EXPECT_FALSE(SetCongestionControl("dctcp"));
-  std::ifstream("/sys/module/srn/parameters/cc") >> mode;
-  EXPECT_EQ(mode, "dcqcn");
+  EXPECT_EQ(share::Parameter("cc"), "dcqcn");
 }
 
 }  // namespace

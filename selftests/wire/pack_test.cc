@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Packs: small messages of a list leave the device as one skb. What the stack cuts them into, here
 // a token bucket that is smaller than they are, must be what they are one by one, ICRC and all.
-#include <fstream>
 
 #include <net/command.h>
+#include <share/parameter.h>
 
 #include "counters.h"
 #include "fixture.h"
@@ -29,7 +29,7 @@ class RcPack : public WireTest {
     ASSERT_TRUE(net::Run({"tc", "qdisc", "replace", "dev", Netdev(), "root", "tbf", "rate", "1gbit",
                           "burst", bytes, "limit", "1000000"}));
   }
-  static void Runs(const char* how) { std::ofstream("/sys/module/srn/parameters/runs") << how; }
+  static void Runs(const char* how) { share::SetParameter("runs", how); }
 
   // Messages of every kind and pad: packets that the bucket holds, and packs, of three of them or
   // more, that it doesn't.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "recovery.h"
 
-#include <fstream>
+#include <share/parameter.h>
 
 namespace wire {
 
 bool SetRecovery(const std::string& mode) {
   if (Wire::Get().config().lax) return true;
-  std::ofstream file("/sys/module/srn/parameters/recovery");
-  file << mode << std::flush;
-  return file.good();
+  return share::SetParameter("recovery", mode);
 }
 
 }  // namespace wire
