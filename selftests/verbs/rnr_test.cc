@@ -3,6 +3,9 @@
 // not exist.
 #include <thread>
 
+#include <share/counters.h>
+#include <share/parameter.h>
+
 #include "env.h"
 
 namespace verbs_test {
@@ -15,6 +18,10 @@ class Rnr : public WireTest {
  protected:
   // What the machine may do meanwhile.
   static int64_t SlackUs() { return std::chrono::microseconds(Patience(500)).count(); }
+  static uint64_t Count(const std::string& device, const char* name) {
+    std::this_thread::sleep_for(share::kCacheLife);
+    return share::ReadCounters(device).at(name);
+  }
   static int64_t UsSince(Clock::time_point start) {
     return std::chrono::duration_cast<microseconds>(Clock::now() - start).count();
   }
@@ -51,6 +58,30 @@ TEST_P(Rnr, WriteWithImmediateWaitsForAReceiveRequest) {
                                 .imm = 5});
   EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
   ExpectPattern(b_.bytes(0, size), 1);
+}
+
+// Of either queue, of which others may take from the one.
+TEST_P(Rnr, WhatComesUncutAndIsRefusedIsHeldBehindItsFirstPacket) {
+  constexpr size_t kPackets = 5;
+  const size_t size = kPackets * mtu();
+  if (Foreign() || share::Parameter("recovery") == "gbn") GTEST_SKIP() << "nothing is held";
+  const Srq srq = Must(Srq::Create(b_.pd, 16, 1));
+  for (const bool shared : {false, true}) {
+    SCOPED_TRACE(shared ? "shared queue" : "own queue");
+    Pair p = {End::Create(a_), shared ? End::Create(b_, {.srq = &srq}) : End::Create(b_)};
+    Must(Connect(p.a.qp, a_.port, p.b.qp, b_.port, {.min_rnr_timer = 24}));
+    const uint64_t runs = Count(DeviceA(), "sent_runs"), held = Count(DeviceB(), "rcvd_held");
+    FillPattern(a_.bytes(0, size), 1);
+    Must(p.a.qp.Post(SendWr::Send(1, a_.mr.Slice(0, size))));
+    ExpectQuiet(p.a.send_cq);
+    const RecvWr recv(2, {b_.mr.Slice(0, size)});
+    Must(shared ? srq.Post(recv) : p.b.qp.Post(recv));
+    EXPECT_EQ(Await(p.b.recv_cq).wr_id, 2u);
+    EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+    ExpectPattern(b_.bytes(0, size), 1);
+    EXPECT_GT(Count(DeviceA(), "sent_runs"), runs);
+    EXPECT_GE(Count(DeviceB(), "rcvd_held") - held, kPackets - 1);
+  }
 }
 
 TEST_P(Rnr, RequestsBehindTheWaitingOneKeepTheirOrder) {

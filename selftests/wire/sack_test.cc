@@ -110,6 +110,13 @@ class RcSack : public HoldTest {
       psns.push_back((packet.bth.psn - DevPsn()) & roce::kPsnMask);
     return psns;
   }
+  // A SEND that finds no receive. The peer has waited as long as it was told after kWaited.
+  static constexpr uint8_t kTold = 24;  // 41 ms
+  static constexpr std::chrono::milliseconds kWaited{50};
+  void ExpectRefused(int psn) {
+    Send(SendMessage(PeerPsn(psn), Bytes(16, 0), mtu()));
+    EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(psn), roce::RnrNak(kTold)));
+  }
   void ExpectNoneAgain() { peer().ExpectNothingYet(Quiet()); }
   void ExpectAllSent(int num) {
     peer().Send(Ack(DevPsn(num - 1), static_cast<uint32_t>(num)));
@@ -500,6 +507,35 @@ TEST_P(RcSack, MoreSacksOfAGapCostNoRetry) {
   ExpectAgain({3});
   ExpectAllSent(4);
   EXPECT_EQ(counters.Growth("retransmitted_pkts"), 3u);
+}
+
+// While it waits, and when it need no longer: what was in front of the refused request is none that
+// the peer went on with, and what was in flight behind it comes in its order, however late.
+TEST_P(RcSack, WhatIsRefusedIsNoGap) {
+  QpOptions options = Patient();
+  options.min_rnr_timer = kTold;
+  Start(options);
+  Greet();
+  Send(WriteTo(0, 1));
+  EXPECT_THAT(peer().Expect(), IsAckWithMsn(PeerPsn(0), 1));
+  ExpectRefused(1);
+  Send(WriteTo(2, 2, 0));
+  std::this_thread::sleep_for(kWaited);
+  Send(WriteTo(0, 1));
+  EXPECT_THAT(peer().Expect(), IsAckWithMsn(PeerPsn(0), 1));
+  peer().ExpectNothing();
+  Send(WriteTo(3, 3, 0));
+  ExpectRefused(1);
+  Send(WriteTo(2, 2, 0));
+  std::this_thread::sleep_for(kWaited);
+  Send(WriteTo(3, 3, 0));
+  peer().ExpectNothing();
+  Send(WriteTo(2, 2, 0));
+  ExpectHeld(1, {1, 2});
+  ep().PostRecv(0, kPlace, 64);
+  Send(SendMessage(PeerPsn(1), Bytes(16, 0), mtu()));
+  ExpectReceived(0, 16);
+  ExpectAckedUpTo(PeerPsn(3), 4);
 }
 
 // In the other modes nobody asks, who asks is not answered, and a SACK says nothing.

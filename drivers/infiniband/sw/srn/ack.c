@@ -118,6 +118,22 @@ static void send_back(struct srn_qp *qp, u8 syndrome, bool next_came)
 	refuse(qp, syndrome, next_came);
 }
 
+static bool is_rnr(u8 syndrome)
+{
+	return syndrome_class(syndrome) == SRN_SYN_RNR;
+}
+
+static u64 rnr_ends_ns(const struct srn_qp *qp)
+{
+	return ktime_get_ns() + max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
+}
+
+/* Whether the peer was told to wait, and need no longer. */
+static bool has_waited(const struct srn_ack *ack)
+{
+	return !(ack->pending && is_rnr(ack->syndrome)) && ktime_get_ns() >= ack->resumes_ns;
+}
+
 /* The packet behind the refused one comes first after it, so when it comes a second time
  * the peer has gone back, and what it sent again is lost. So it is after a RNR NAK when a
  * packet comes that has come before, or, if there was none, any, and it is late enough for
@@ -129,8 +145,7 @@ static bool lost_again(struct srn_ack *ack, bool next, bool seen)
 	bool again = next && ack->next_came;
 
 	ack->next_came |= next;
-	return again || (syndrome_class(ack->nak_sent) == SRN_SYN_RNR && seen &&
-			 ktime_get_ns() >= ack->resumes_ns);
+	return again || (is_rnr(ack->nak_sent) && seen && has_waited(ack));
 }
 
 static void note_dropped(struct srn_ack *ack, u32 psn)
@@ -153,13 +168,15 @@ static bool tries_again(struct srn_ack *ack, u32 psn)
 	return new_try;
 }
 
-/* After a RNR NAK: when the peer need no longer wait, what came before comes again, or, if none
- * did, any. What was in flight says nothing.
+/* After a RNR NAK: when the peer need no longer wait, what came before comes again, from its first
+ * on, or, if none did, any. What was in flight says nothing, however late it is looked at.
  */
-static bool resumed_without_it(const struct srn_qp *qp, bool again)
+static bool resumed_without_it(struct srn_qp *qp, u32 psn, bool again)
 {
-	return (again || srn_hold_is_single(&qp->resp.hold)) &&
-	       ktime_get_ns() >= qp->resp.ack.resumes_ns;
+	bool new_try = tries_again(&qp->resp.ack, psn);
+
+	return ((again && new_try) || srn_hold_is_single(&qp->resp.hold)) &&
+	       has_waited(&qp->resp.ack);
 }
 
 /* Where there is something to be said of the gap in front of what is held, srn_ack_conclude() says
@@ -168,35 +185,39 @@ static bool resumed_without_it(const struct srn_qp *qp, bool again)
 static void gap_before_held(struct srn_qp *qp, u32 psn, bool again)
 {
 	struct srn_ack *ack = &qp->resp.ack;
-	bool rnr = syndrome_class(ack->nak_sent) == SRN_SYN_RNR;
 
 	qp->answer_later = true;
 	if (!ack->nak_sent)
 		return;
-	if (rnr ? resumed_without_it(qp, again) : again && tries_again(ack, psn))
+	if (is_rnr(ack->nak_sent) ? resumed_without_it(qp, psn, again) :
+				    again && tries_again(ack, psn))
 		ack->nak_sent = 0;
 }
 
 /* Who understands it is told what is held, and not once for a gap: the answer to each batch. While
  * a RNR NAK is out nothing that was in flight says anything.
  */
-static void tell_held(struct srn_qp *qp, enum srn_held held)
+static void tell_held(struct srn_qp *qp, u32 psn, enum srn_held held)
 {
 	struct srn_ack *ack = &qp->resp.ack;
-	bool rnr = syndrome_class(ack->nak_sent) == SRN_SYN_RNR;
 
 	qp->answer_later = true;
 	ack->twice += held == SRN_HELD_AGAIN;
-	if (rnr && !resumed_without_it(qp, held == SRN_HELD_AGAIN))
+	if (is_rnr(ack->nak_sent) && !resumed_without_it(qp, psn, held == SRN_HELD_AGAIN))
 		return;
 	ack->news = true;
 }
 
 void srn_ack_twice(struct srn_qp *qp)
 {
-	qp->resp.ack.twice++;
-	if (srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold))
-		tell_held(qp, SRN_HELD_NOT);
+	struct srn_ack *ack = &qp->resp.ack;
+
+	ack->twice++;
+	/* Who was told to wait goes on with what was refused, not with what is in front of that. */
+	if (!srn_qp_sacks(qp) || srn_hold_is_empty(&qp->resp.hold) || is_rnr(ack->nak_sent))
+		return;
+	qp->answer_later = true;
+	ack->news = true;
 }
 
 void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
@@ -208,7 +229,7 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 	if (srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold)) {
 		if (held == SRN_HELD_NOT)
 			note_dropped(ack, psn);
-		tell_held(qp, held);
+		tell_held(qp, psn, held);
 		return;
 	}
 	if (held != SRN_HELD_NOT) {
@@ -224,11 +245,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
 void srn_ack_rnr(struct srn_qp *qp)
 {
-	u64 wait = max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
-
 	qp->resp.ack.news = false;	/* the peer is to wait first */
 	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer, false);
-	qp->resp.ack.resumes_ns = ktime_get_ns() + wait;
+	qp->resp.ack.resumes_ns = rnr_ends_ns(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
 
@@ -425,6 +444,8 @@ void srn_ack_send(struct srn_qp *qp)
 	}
 	if (wants_ack_first(ack))
 		send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
+	if (unlikely(is_rnr(ack->syndrome)))
+		ack->resumes_ns = rnr_ends_ns(qp);	/* it begins to wait now */
 	send(qp, ack->syndrome, ack->psn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_send);

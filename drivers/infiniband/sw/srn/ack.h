@@ -22,14 +22,15 @@ struct srn_ack {
 	bool next_came;		/* the packet behind the refused one, since the NAK */
 	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
 	bool holed;		/* the NAK that would have brought them again was withdrawn */
-	bool again_any;		/* packets that are held came again behind this gap, up to @again */
+	bool again_any;		/* packets that are held came again behind this gap, the last one */
+				/* being @again; after a RNR NAK new ones as well */
 	u8 naks;		/* NAKs of gaps since the last ACK */
 	bool news;		/* the peer was not told all of what is held: it has SACKs */
 	u8 sacks;		/* of this gap, as far as they are counted; */
 	u64 sacks_ns;		/* ktime of the first */
 	u64 tells_ns;		/* not before this (ktime) is the next one sent */
 	u32 twice;		/* request packets that came a second time */
-	u64 resumes_ns;		/* RNR NAK: not before this (ktime) does the peer go on */
+	u64 resumes_ns;		/* RNR NAK: the peer does not go on before this (ktime), from when it left */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
 	u32 again;

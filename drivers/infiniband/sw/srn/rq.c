@@ -87,8 +87,9 @@ enum srn_verdict srn_rq_open(struct srn_qp *qp)
 
 bool srn_rq_is_empty(const struct srn_qp *qp)
 {
-	return !qp->srq && !posted(qp);
+	return qp->srq ? srn_srq_is_empty(qp->srq) : !posted(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_rq_is_empty);
 
 u8 srn_rq_syndrome(const struct srn_qp *qp)
 {

@@ -49,7 +49,7 @@ enum srn_verdict srn_rq_open(struct srn_qp *qp);
  */
 u8 srn_rq_syndrome(const struct srn_qp *qp);
 
-/** srn_rq_is_empty() - whether the QP's own ring has no WQE; of a SRQ others may take the last */
+/** srn_rq_is_empty() - whether there is no WQE; of a SRQ others may take the last at any time */
 bool srn_rq_is_empty(const struct srn_qp *qp);
 
 /**

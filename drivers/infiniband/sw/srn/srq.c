@@ -36,7 +36,7 @@ static enum srn_verdict take(struct srn_srq *srq, struct srn_rwqe *rwqe, u32 cou
 	enum srn_verdict v = srn_rwqe_fetch(slot_of(srq, srq->head), srq->max_sge, rwqe);
 
 	lockdep_assert_held(&srq->lock);
-	srq->head++;
+	WRITE_ONCE(srq->head, srq->head + 1);
 	/* Pairs with the acquire of who posts: the slot has been read. */
 	smp_store_release(&srq->page->head, srq->head);
 	*below = count - 1 < srq->limit;
@@ -74,6 +74,11 @@ enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe)
 	return v;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_srq_fetch);
+
+bool srn_srq_is_empty(const struct srn_srq *srq)
+{
+	return READ_ONCE(srq->page->tail) == READ_ONCE(srq->head);
+}
 
 int srn_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad_wr)

@@ -42,6 +42,9 @@ static inline struct srn_srq *to_srn_srq(struct ib_srq *srq)
  */
 enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe);
 
+/** srn_srq_is_empty() - whether there was none just now; without the lock */
+bool srn_srq_is_empty(const struct srn_srq *srq);
+
 /* ib_device_ops */
 int srn_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
 int srn_modify_srq(struct ib_srq *srq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,

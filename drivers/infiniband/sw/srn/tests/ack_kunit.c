@@ -282,6 +282,41 @@ static void srn_ack_rnr_in_its_time_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 }
 
+/* The refusal has not left: who was not told to wait has not waited. */
+static void srn_ack_rnr_untold_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 1;
+	srn_ack_rnr(qp);
+	usleep_range(1000, 2000);
+	srn_ack_gap(qp, 1, SRN_HELD_NOT);
+	srn_ack_gap(qp, 2, SRN_HELD_NOT);
+	srn_ack_gap(qp, 3, SRN_HELD_AGAIN);
+	srn_ack_conclude(qp);
+	expect_pending(test, qp, SRN_SYN_RNR_NAK | 1, 0);
+}
+
+/* What was in flight with the refused packet comes in its order, however late; who sends it again
+ * begins anew.
+ */
+static void srn_ack_rnr_held_late_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 1;
+	srn_ack_rnr(qp);
+	qp->resp.ack.pending = false;
+	qp->resp.ack.resumes_ns = U64_MAX;
+	srn_ack_gap(qp, 1, SRN_HELD_AGAIN);
+	qp->resp.ack.resumes_ns = 0;
+	srn_ack_gap(qp, 2, SRN_HELD_AGAIN);
+	srn_ack_gap(qp, 4, SRN_HELD_AGAIN);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.nak_sent, SRN_SYN_RNR_NAK | 1);
+	srn_ack_gap(qp, 1, SRN_HELD_AGAIN);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.nak_sent, 0);
+}
+
 static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_coalesce_test),
 	KUNIT_CASE(srn_ack_again_test),
@@ -300,6 +335,8 @@ static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_again_after_eviction_test),
 	KUNIT_CASE(srn_ack_concluded_once_test),
 	KUNIT_CASE(srn_ack_rnr_in_its_time_test),
+	KUNIT_CASE(srn_ack_rnr_untold_test),
+	KUNIT_CASE(srn_ack_rnr_held_late_test),
 	{}
 };
 

@@ -79,9 +79,31 @@ static void srn_rq_credits_of_srq_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_rq_syndrome(qp), 0x1f);
 }
 
+/* Of either queue, and not of the one that the QP does not receive by. */
+static void srn_rq_is_empty_test(struct kunit *test)
+{
+	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+	struct srn_qp *qp = new_qp(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	srq->page = fake_page(test);
+	srq->head = 7;
+	srq->page->tail = 7;
+	qp->rq.head = 3;
+	qp->page->rq_tail = 3;
+	KUNIT_EXPECT_TRUE(test, srn_rq_is_empty(qp));
+	qp->page->rq_tail = 4;
+	KUNIT_EXPECT_FALSE(test, srn_rq_is_empty(qp));
+	qp->srq = srq;
+	KUNIT_EXPECT_TRUE(test, srn_rq_is_empty(qp));
+	srq->page->tail = 8;
+	KUNIT_EXPECT_FALSE(test, srn_rq_is_empty(qp));
+}
+
 static struct kunit_case srn_rq_cases[] = {
 	KUNIT_CASE_PARAM(srn_rq_credits_of_tail_test, tail_gen_params),
 	KUNIT_CASE(srn_rq_credits_of_srq_test),
+	KUNIT_CASE(srn_rq_is_empty_test),
 	{}
 };
 
