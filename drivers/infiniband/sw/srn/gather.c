@@ -7,10 +7,10 @@
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 
-bool srn_gather_enabled;
+bool srn_gather_enabled = true;
 EXPORT_SYMBOL_IF_KUNIT(srn_gather_enabled);
 module_param_named(gather, srn_gather_enabled, bool, 0644);
-MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 50 us (default: no)");
+MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 50 us (default: yes)");
 
 bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail)
 {

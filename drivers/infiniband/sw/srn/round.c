@@ -498,12 +498,14 @@ static bool streams(const struct srn_qp *qp)
 }
 
 /* The same where its CPU is the only one that has time: what it posts before it has polled all
- * leaves in one burst. The hint spares who waits for each request the lock of its CQ.
+ * leaves in one burst. The hint spares who waits for each request the lock of its CQ. Who has armed
+ * one is about to sleep, and polls no more before that.
  */
 static bool lags(struct srn_qp *qp)
 {
 	return READ_ONCE(srn_gather_enabled) &&
 	       READ_ONCE(qp->scq->waiting) + 1 >= SRN_STREAM_CQES &&
+	       !srn_cq_is_armed(qp->scq) && !srn_cq_is_armed(qp->rcq) &&
 	       srn_cq_unpolled(qp->scq) >= SRN_STREAM_CQES;
 }
 

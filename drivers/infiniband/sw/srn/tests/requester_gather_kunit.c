@@ -6,6 +6,8 @@
 
 #include <linux/jiffies.h>
 
+static bool was_enabled;	/* by the parameter */
+
 #define LAG	(SRN_STREAM_CQES + 4)	/* completions that a program has left unpolled */
 
 /* A program's QP with such a CQ, on a machine whose other CPUs have no time; as in a softirq. */
@@ -24,9 +26,11 @@ static struct srn_qp *new_streamer(struct kunit *test)
 	sq->slots = kunit_kcalloc(test, sq->entries, sq->stride, GFP_KERNEL);	/* WRITEs of 0 B */
 	KUNIT_ASSERT_NOT_NULL(test, sq->slots);
 	qp->scq = new_cq(test, qp, 2 * LAG);
+	qp->rcq = new_cq(test, qp, 4);
 	qp->scq->prod = LAG;
 	qp->scq->waiting = LAG - 1;
 	qp->turn.away_pause = jiffies + 1000 * HZ;
+	was_enabled = srn_gather_enabled;
 	srn_gather_enabled = true;
 	local_bh_disable();
 	return qp;
@@ -34,7 +38,7 @@ static struct srn_qp *new_streamer(struct kunit *test)
 
 static void leave_streamer(struct srn_qp *qp)
 {
-	srn_gather_enabled = false;
+	srn_gather_enabled = was_enabled;
 	local_bh_enable();
 	migrate_enable();
 	srn_clock_stop(&qp->clock);
@@ -110,10 +114,27 @@ static void srn_requester_gather_not_test(struct kunit *test)
 	leave_streamer(qp);
 }
 
+/* Nor has who is to be woken by a completion time to wait for: he may sleep by then. */
+static void srn_requester_gather_armed_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	qp->scq->page->arm = SRN_CQ_ARM_NEXT;
+	KUNIT_EXPECT_EQ(test, post(qp, 1), 1);
+	qp->scq->page->arm = SRN_CQ_DISARMED;
+	qp->rcq->page->arm = SRN_CQ_ARM_SOLICITED;
+	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
+	qp->rcq->page->arm = SRN_CQ_DISARMED;
+	KUNIT_EXPECT_EQ(test, post(qp, 3), 2);
+	KUNIT_EXPECT_TRUE(test, gathers(qp));
+	leave_streamer(qp);
+}
+
 static struct kunit_case srn_requester_gather_cases[] = {
 	KUNIT_CASE(srn_requester_gather_test),
 	KUNIT_CASE(srn_requester_gather_alarm_test),
 	KUNIT_CASE(srn_requester_gather_not_test),
+	KUNIT_CASE(srn_requester_gather_armed_test),
 	{}
 };
 
