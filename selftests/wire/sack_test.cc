@@ -538,6 +538,15 @@ TEST_P(RcSack, WhatIsRefusedIsNoGap) {
   ExpectAckedUpTo(PeerPsn(3), 4);
 }
 
+// It is nothing of a service that is not reliable.
+TEST_P(RcSack, UnreliableConnectionsKnowNothingOfIt) {
+  Start({.type = IBV_QPT_UC});
+  const Counters counters;
+  SendSack(PeerPsn(), {SackKind::kHello});
+  peer().ExpectNothing();
+  EXPECT_TRUE(counters.Grew("rcvd_bad_opcode"));
+}
+
 // In the other modes nobody asks, who asks is not answered, and a SACK says nothing.
 TEST_P(RcSack, OtherModesKnowNothingOfIt) {
   for (const char* mode : {"gbn", "hold"}) {

@@ -158,7 +158,7 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		srn_retry_refill(qp);
 	if (mask & IB_QP_RQ_PSN) {
 		qp->rq_psn = attr->rq_psn;
-		qp->recovery = srn_recovery();
+		qp->recovery = qp->svc->reliable ? srn_recovery() : SRN_RECOVERY_GBN;
 		srn_hello_start(qp);
 		qp->cc = srn_cc();
 		srn_react_start(qp);
