@@ -179,13 +179,14 @@ TEST_P(TransportCounters, Silence) {
 // To what was never sent, and what no answer says; but a late copy of an answer is lawful.
 TEST_P(TransportCounters, AnswersToNothing) {
   Start();
+  // A completion may be seen before what its packet adds to the counters.
+  const Counters before;
   for (uint64_t id = 0; id < 2; ++id) ep().PostSend(id, 0, 8);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
   peer().Send(Ack(DevPsn(0), 1));
   ExpectSent(0, IBV_WC_SEND);
-  const Counters before;
   peer().Send(Ack(DevPsn(0), 1));
-  ExpectSteps(before, {{"rcvd_pkts", 1}, {"rcvd_bad_response", 0}});
+  ExpectSteps(before, {{"rcvd_pkts", 2}, {"rcvd_bad_response", 0}});
   peer().Send(Ack(DevPsn(2), 3));
   ExpectSteps(before, {{"rcvd_bad_response", 1}});
   peer().Send(Nak(DevPsn(1), 1, 0x40));
