@@ -123,9 +123,11 @@ static bool is_rnr(u8 syndrome)
 	return syndrome_class(syndrome) == SRN_SYN_RNR;
 }
 
-static u64 rnr_ends_ns(const struct srn_qp *qp)
+/* The peer waits from when it is told, which is after all that is at hand. */
+static void note_told(struct srn_qp *qp)
 {
-	return ktime_get_ns() + max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
+	qp->resp.ack.resumes_ns = ktime_get_ns() +
+				  max(srn_rnr_ns(qp->min_rnr_timer), IN_FLIGHT_NS);
 }
 
 /* Whether the peer was told to wait, and need no longer. */
@@ -157,7 +159,7 @@ static void note_dropped(struct srn_ack *ack, u32 psn)
 
 /* Of what is held nothing but the gap need come again. Packets that are held and come again in
  * the order of their PSNs are one try of a peer that goes back; the gap was part of it, or of
- * the one before it, and was lost.
+ * the one before it, and was lost. Notes @psn for the next look.
  */
 static bool tries_again(struct srn_ack *ack, u32 psn)
 {
@@ -194,18 +196,27 @@ static void gap_before_held(struct srn_qp *qp, u32 psn, bool again)
 		ack->nak_sent = 0;
 }
 
-/* Who understands it is told what is held, and not once for a gap: the answer to each batch. While
- * a RNR NAK is out nothing that was in flight says anything.
- */
+/* Whether the peer is told all that is held, and not once for a gap: the answer to each batch. */
+static bool tells_all(const struct srn_qp *qp)
+{
+	return srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold);
+}
+
+static void note_news(struct srn_qp *qp)
+{
+	qp->answer_later = true;
+	qp->resp.ack.news = true;
+}
+
+/* While a RNR NAK is out nothing that was in flight says anything. */
 static void tell_held(struct srn_qp *qp, u32 psn, enum srn_held held)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 
 	qp->answer_later = true;
 	ack->twice += held == SRN_HELD_AGAIN;
-	if (is_rnr(ack->nak_sent) && !resumed_without_it(qp, psn, held == SRN_HELD_AGAIN))
-		return;
-	ack->news = true;
+	if (!is_rnr(ack->nak_sent) || resumed_without_it(qp, psn, held == SRN_HELD_AGAIN))
+		note_news(qp);
 }
 
 void srn_ack_twice(struct srn_qp *qp)
@@ -214,10 +225,8 @@ void srn_ack_twice(struct srn_qp *qp)
 
 	ack->twice++;
 	/* Who was told to wait goes on with what was refused, not with what is in front of that. */
-	if (!srn_qp_sacks(qp) || srn_hold_is_empty(&qp->resp.hold) || is_rnr(ack->nak_sent))
-		return;
-	qp->answer_later = true;
-	ack->news = true;
+	if (tells_all(qp) && !is_rnr(ack->nak_sent))
+		note_news(qp);
 }
 
 void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
@@ -226,7 +235,7 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 	bool next = psn == srn_psn_add(qp->resp.msg.psn, 1);
 	bool seen = !ack->dropped || srn_psn_diff(psn, ack->ahead) <= 0;
 
-	if (srn_qp_sacks(qp) && !srn_hold_is_empty(&qp->resp.hold)) {
+	if (tells_all(qp)) {
 		if (held == SRN_HELD_NOT)
 			note_dropped(ack, psn);
 		tell_held(qp, psn, held);
@@ -247,7 +256,6 @@ void srn_ack_rnr(struct srn_qp *qp)
 {
 	qp->resp.ack.news = false;	/* the peer is to wait first */
 	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer, false);
-	qp->resp.ack.resumes_ns = rnr_ends_ns(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_rnr);
 
@@ -445,7 +453,7 @@ void srn_ack_send(struct srn_qp *qp)
 	if (wants_ack_first(ack))
 		send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
 	if (unlikely(is_rnr(ack->syndrome)))
-		ack->resumes_ns = rnr_ends_ns(qp);	/* it begins to wait now */
+		note_told(qp);
 	send(qp, ack->syndrome, ack->psn);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_send);

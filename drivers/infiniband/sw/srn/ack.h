@@ -22,8 +22,8 @@ struct srn_ack {
 	bool next_came;		/* the packet behind the refused one, since the NAK */
 	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
 	bool holed;		/* the NAK that would have brought them again was withdrawn */
-	bool again_any;		/* packets that are held came again behind this gap, the last one */
-				/* being @again; after a RNR NAK new ones as well */
+	bool again_any;		/* @again came: the last packet behind this gap of those that came */
+				/* again and are held, and after a RNR NAK of all */
 	u8 naks;		/* NAKs of gaps since the last ACK */
 	bool news;		/* the peer was not told all of what is held: it has SACKs */
 	u8 sacks;		/* of this gap, as far as they are counted; */

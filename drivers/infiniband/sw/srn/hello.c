@@ -16,7 +16,7 @@
 
 void srn_hello_start(struct srn_qp *qp)
 {
-	bool sack = qp->svc->reliable && qp->recovery == SRN_RECOVERY_SACK;
+	bool sack = qp->recovery == SRN_RECOVERY_SACK;
 
 	qp->peer = (struct srn_peer){ .due = sack, .left = sack ? HELLOS : 0 };
 	srn_hold_widen(qp->dev, &qp->resp.hold, 0);	/* nothing is held yet */

@@ -3,6 +3,7 @@
 #include "../ack.h"
 #include "../wire.h"
 #include "fake_responder.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -12,6 +13,25 @@ static void expect_pending(struct kunit *test, const struct srn_qp *qp, u8 syndr
 	KUNIT_EXPECT_TRUE(test, qp->resp.ack.pending);
 	KUNIT_EXPECT_EQ(test, qp->resp.ack.syndrome, syndrome);
 	KUNIT_EXPECT_EQ(test, qp->resp.ack.psn, psn);
+}
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+/* What is pending leaves. */
+static void tell(struct kunit *test, struct srn_qp *qp)
+{
+	migrate_disable();
+	qp->path.dev = qp->dev;
+	fake_route(test, &qp->path, leave);
+	local_bh_disable();
+	srn_ack_send(qp);
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 }
 
 static void srn_ack_coalesce_test(struct kunit *test)
@@ -131,7 +151,7 @@ static void srn_ack_rnr_is_silence_test(struct kunit *test)
 	qp->min_rnr_timer = 0;		/* the longest */
 	srn_ack_rnr(qp);
 	expect_pending(test, qp, SRN_SYN_RNR_NAK, 0);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
 	srn_ack_gap(qp, 3, SRN_HELD_NOT);
@@ -147,7 +167,7 @@ static void srn_ack_rnr_lost_again_test(struct kunit *test)
 	struct srn_qp *qp = fake_qp(test, 0);
 
 	srn_ack_rnr(qp);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);		/* was in flight */
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);
@@ -161,7 +181,7 @@ static void srn_ack_rnr_resumed_test(struct kunit *test)
 
 	qp->min_rnr_timer = 1;
 	srn_ack_rnr(qp);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	usleep_range(1000, 2000);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
 	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 0);
@@ -215,7 +235,7 @@ static void srn_ack_rnr_queued_test(struct kunit *test)
 
 	qp->min_rnr_timer = 1;
 	srn_ack_rnr(qp);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);
 	usleep_range(1000, 2000);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
@@ -276,7 +296,7 @@ static void srn_ack_rnr_in_its_time_test(struct kunit *test)
 
 	qp->min_rnr_timer = 0;		/* the longest */
 	srn_ack_rnr(qp);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	usleep_range(1000, 2000);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
@@ -306,7 +326,7 @@ static void srn_ack_rnr_held_late_test(struct kunit *test)
 
 	qp->min_rnr_timer = 1;
 	srn_ack_rnr(qp);
-	qp->resp.ack.pending = false;
+	tell(test, qp);
 	qp->resp.ack.resumes_ns = U64_MAX;
 	srn_ack_gap(qp, 1, SRN_HELD_AGAIN);
 	qp->resp.ack.resumes_ns = 0;
