@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace share {
 namespace {
@@ -34,6 +35,11 @@ CounterValues ReadCounters(const std::string& device) {
     if (file >> value) values[entry.path().filename()] = value;
   }
   return values;
+}
+
+uint64_t FreshCounter(const std::string& device, const std::string& name) {
+  std::this_thread::sleep_for(kCacheLife);
+  return ReadCounters(device).at(name);
 }
 
 const std::set<std::string>& TrafficCounters() {

@@ -17,6 +17,8 @@ inline constexpr std::chrono::milliseconds kCacheLife{25};
 
 // All counters of the device's first port; empty where it has none.
 CounterValues ReadCounters(const std::string& device);
+// One of them, which has to be there, after what is in that cache.
+uint64_t FreshCounter(const std::string& device, const std::string& name);
 
 // The counters of srn that grow with what is sent and received: selftests/share/counters.
 const std::set<std::string>& TrafficCounters();

@@ -28,12 +28,8 @@ class Pack : public WireTest {
   static void Runs(const char* how) { share::SetParameter("runs", how); }
 
   // What the senders, or the receivers, device has counted.
-  static uint64_t Count(const std::string& device, const char* name) {
-    std::this_thread::sleep_for(share::kCacheLife);
-    return share::ReadCounters(device).at(name);
-  }
-  static uint64_t Sent(const char* name) { return Count(DeviceA(), name); }
-  static uint64_t Received(const char* name) { return Count(DeviceB(), name); }
+  static uint64_t Sent(const char* name) { return share::FreshCounter(DeviceA(), name); }
+  static uint64_t Received(const char* name) { return share::FreshCounter(DeviceB(), name); }
 
   enum Kind { kWrite, kWriteImm, kSend, kSendImm, kKinds };
   struct Message {

@@ -84,9 +84,7 @@ class RcUnpolled : public RcOrder {
     }
   }
   static uint64_t Gatherings() {
-    if (Foreign()) return 0;
-    std::this_thread::sleep_for(share::kCacheLife);
-    return share::ReadCounters(DeviceA()).at("gatherings");
+    return Foreign() ? 0 : share::FreshCounter(DeviceA(), "gatherings");
   }
 };
 

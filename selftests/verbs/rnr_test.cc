@@ -18,10 +18,6 @@ class Rnr : public WireTest {
  protected:
   // What the machine may do meanwhile.
   static int64_t SlackUs() { return std::chrono::microseconds(Patience(500)).count(); }
-  static uint64_t Count(const std::string& device, const char* name) {
-    std::this_thread::sleep_for(share::kCacheLife);
-    return share::ReadCounters(device).at(name);
-  }
   static int64_t UsSince(Clock::time_point start) {
     return std::chrono::duration_cast<microseconds>(Clock::now() - start).count();
   }
@@ -70,7 +66,8 @@ TEST_P(Rnr, WhatComesUncutAndIsRefusedIsHeldBehindItsFirstPacket) {
     SCOPED_TRACE(shared ? "shared queue" : "own queue");
     Pair p = {End::Create(a_), shared ? End::Create(b_, {.srq = &srq}) : End::Create(b_)};
     Must(Connect(p.a.qp, a_.port, p.b.qp, b_.port, {.min_rnr_timer = 24}));
-    const uint64_t runs = Count(DeviceA(), "sent_runs"), held = Count(DeviceB(), "rcvd_held");
+    const uint64_t runs = share::FreshCounter(DeviceA(), "sent_runs"),
+                   held = share::FreshCounter(DeviceB(), "rcvd_held");
     FillPattern(a_.bytes(0, size), 1);
     Must(p.a.qp.Post(SendWr::Send(1, a_.mr.Slice(0, size))));
     ExpectQuiet(p.a.send_cq);
@@ -79,8 +76,8 @@ TEST_P(Rnr, WhatComesUncutAndIsRefusedIsHeldBehindItsFirstPacket) {
     EXPECT_EQ(Await(p.b.recv_cq).wr_id, 2u);
     EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
     ExpectPattern(b_.bytes(0, size), 1);
-    EXPECT_GT(Count(DeviceA(), "sent_runs"), runs);
-    EXPECT_GE(Count(DeviceB(), "rcvd_held") - held, kPackets - 1);
+    EXPECT_GT(share::FreshCounter(DeviceA(), "sent_runs"), runs);
+    EXPECT_GE(share::FreshCounter(DeviceB(), "rcvd_held") - held, kPackets - 1);
   }
 }
 
