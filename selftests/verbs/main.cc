@@ -5,6 +5,7 @@
 
 #include <share/clean_path.h>
 #include <share/kernel_log.h>
+#include <share/time_limit.h>
 
 #include "damage.h"
 #include "env.h"
@@ -19,5 +20,6 @@ int main(int argc, char** argv) {
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
   listeners.Append(new share::KernelLog);
   if (!Foreign()) listeners.Append(new share::CleanPath(devices, MeantDamage()));
+  share::LimitTime(listeners);
   return RUN_ALL_TESTS();
 }
