@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kFields = 12;
 constexpr uint32_t kTells = 0x80000000;
+constexpr uint32_t kParts = 0x40000000;
 constexpr uint32_t kPsns = 0xffffff;
 
 void PutWord(Bytes& bytes, uint32_t word) {
@@ -28,7 +29,7 @@ Packet EncodeSack(uint32_t psn, const Sack& sack) {
   packet.bth.psn = psn;
   packet.aeth = Aeth{sack.kind == SackKind::kHeld ? kNakSequence : kHelloSyndrome, 0};
   PutWord(packet.payload, kSackMagic << 16 | kSackVersion << 8 | static_cast<uint32_t>(sack.kind));
-  PutWord(packet.payload, sack.ahead | (sack.tells ? kTells : 0));
+  PutWord(packet.payload, sack.ahead | (sack.tells ? kTells : 0) | (sack.parts ? kParts : 0));
   PutWord(packet.payload, sack.twice);
   const uint32_t highest = sack.held.empty() ? 0 : *sack.held.rbegin();
   for (uint32_t first = 1; first <= highest; first += 32) {
@@ -51,7 +52,8 @@ std::optional<Sack> DecodeSack(const Packet& packet) {
             ahead & kPsns,
             GetWord(bytes, 8),
             {},
-            (ahead & kTells) != 0};
+            (ahead & kTells) != 0,
+            (ahead & kParts) != 0};
   for (size_t at = kFields; at < bytes.size(); at += 4)
     for (uint32_t bit = 0; bit < 32; ++bit)
       if (GetWord(bytes, at) >> bit & 1)

@@ -23,6 +23,7 @@ struct Sack {
   uint32_t twice = 0;       // request packets that came a second time
   std::set<uint32_t> held;  // distances from the PSN of the BTH, 1 and more
   bool tells = false;       // the sender of it sends CNPs for marks
+  bool parts = false;       // and answers each part of a READ that is asked for again, in order
 };
 
 // A whole packet, without destination.

@@ -37,6 +37,16 @@ TEST(Sack, TellsIsTheHighestBitOfTheSecondWord) {
   EXPECT_EQ(read->ahead, 512u);
 }
 
+TEST(Sack, PartsIsTheBitBehindIt) {
+  const Packet packet = EncodeSack(0, {SackKind::kHello, 512, 0, {}, false, true});
+  EXPECT_EQ(packet.payload[4], 0x40);
+  const std::optional<Sack> read = DecodeSack(packet);
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->parts);
+  EXPECT_FALSE(read->tells);
+  EXPECT_EQ(read->ahead, 512u);
+}
+
 TEST(Sack, OthersAreNone) {
   Packet packet = EncodeSack(0, {});
   packet.payload[2] = 2;

@@ -219,11 +219,11 @@ static void tell_held(struct srn_qp *qp, u32 psn, enum srn_held held)
 		note_news(qp);
 }
 
-void srn_ack_twice(struct srn_qp *qp)
+void srn_ack_twice(struct srn_qp *qp, bool vain)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 
-	ack->twice++;
+	ack->twice += vain;
 	/* Who was told to wait goes on with what was refused, not with what is in front of that. */
 	if (tells_all(qp) && !is_rnr(ack->nak_sent))
 		note_news(qp);

@@ -29,7 +29,7 @@ struct srn_ack {
 	u8 sacks;		/* of this gap, as far as they are counted; */
 	u64 sacks_ns;		/* ktime of the first */
 	u64 tells_ns;		/* not before this (ktime) is the next one sent */
-	u32 twice;		/* request packets that came a second time */
+	u32 twice;		/* request packets that came a second time in vain */
 	u64 resumes_ns;		/* RNR NAK: the peer does not go on before this (ktime), from when it left */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
@@ -67,8 +67,8 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held);
  */
 void srn_ack_filled(struct srn_qp *qp, bool done);
 
-/** srn_ack_twice() - a request packet came that was executed */
-void srn_ack_twice(struct srn_qp *qp);
+/** srn_ack_twice() - a request came that was executed; @vain: and it asks for no answer again */
+void srn_ack_twice(struct srn_qp *qp, bool vain);
 
 /** srn_ack_rnr() - the expected packet finds no receive WQE; what follows it draws nothing */
 void srn_ack_rnr(struct srn_qp *qp);

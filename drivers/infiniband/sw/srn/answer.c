@@ -35,6 +35,17 @@ static void put_mem(struct srn_mem *mem)
 		srn_mem_put(mem);
 }
 
+/* A standard peer that asks again has given up what it asked for before. What is one too many is as
+ * if it were lost.
+ */
+static void answer_again(struct srn_qp *qp, struct srn_replay_slot *slot, u32 psn, u32 len)
+{
+	if (!srn_qp_sacks(qp))
+		srn_replay_again(&qp->resp.replay, slot, psn, len);
+	else if (!srn_replay_add_part(&qp->resp.replay, slot, psn, len))
+		srn_count(qp->dev, SRN_CNT_PARTS_FULL);
+}
+
 /* A duplicate may be a stray copy from the network that comes after the memory
  * was rightly taken back: no reason for a NAK.
  */
@@ -50,7 +61,7 @@ void srn_answer_again_read(struct srn_qp *qp, u32 psn, const struct srn_range *r
 	put_mem(mem);
 	/* It may have been lost for being a run. */
 	qp->resp.doubt = SRN_RUN_DOUBT;
-	srn_replay_again(&qp->resp.replay, slot, psn, range->len);
+	answer_again(qp, slot, psn, range->len);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_read);
 
@@ -59,7 +70,7 @@ void srn_answer_again_atomic(struct srn_qp *qp, u8 op, u32 psn)
 	struct srn_replay_slot *slot = srn_replay_find(&qp->resp.replay, psn);
 
 	if (slot && slot->op == op)
-		srn_replay_again(&qp->resp.replay, slot, psn, 0);
+		answer_again(qp, slot, psn, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_answer_again_atomic);
 
@@ -262,8 +273,10 @@ static enum srn_verdict send_read(struct srn_qp *qp, struct srn_replay_slot *slo
 
 	srn_replay_packet(slot, qp->mtu, &pkt);
 	v = get_mem(qp, pkt.va, slot->range.rkey, pkt.left, &mem);
-	if (v)
+	if (v) {
+		--*budget;
 		return refuse_rest(qp, slot, v);
+	}
 	__skb_queue_head_init(&built);
 	end = build_part(qp, slot, mem, &built, budget);
 	put_mem(mem);
@@ -304,12 +317,31 @@ static enum srn_verdict send_slot(struct srn_qp *qp, struct srn_replay_slot *slo
 	return SRN_OK;
 }
 
+/* Before what is answered for the first time: so what a peer asked for later comes later. Each takes
+ * of the budget, also one that is not answered any more.
+ */
+static void send_parts(struct srn_qp *qp, int *budget)
+{
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot as;
+
+	while (replay->num_parts && *budget > 0) {
+		if (!srn_replay_first_part(replay, &as)) {
+			--*budget;
+			continue;
+		}
+		send_slot(qp, &as, budget);
+		srn_replay_part_sent(replay, &as);
+	}
+}
+
 enum srn_verdict srn_answer_send(struct srn_qp *qp, int *budget, u32 *psn)
 {
 	struct srn_replay_slot *slot;
 	enum srn_verdict v = SRN_OK;
 	u32 age = 0;
 
+	send_parts(qp, budget);
 	while (!v && *budget > 0) {
 		slot = srn_replay_next(&qp->resp.replay, &age);
 		if (!slot)
@@ -319,3 +351,4 @@ enum srn_verdict srn_answer_send(struct srn_qp *qp, int *budget, u32 *psn)
 	}
 	return v;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_answer_send);

@@ -39,6 +39,7 @@ static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 {
 	qp->peer.sacks = true;
 	qp->peer.due = false;
+	qp->peer.parts |= sack->parts;
 	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, SRN_HOLD_WIDE);
 	srn_hold_widen(qp->dev, &qp->resp.hold, qp->mtu);
 	srn_window_set_reach(&qp->window, qp->peer.ahead);

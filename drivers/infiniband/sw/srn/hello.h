@@ -15,6 +15,7 @@ struct srn_peer {
 	bool sacks;		/* it understands them */
 	bool due;		/* ask with what leaves next */
 	u8 left;		/* so many times more */
+	bool parts;		/* it answers all that is asked for again, in order */
 	u32 ahead;		/* PSNs that it can hold */
 };
 

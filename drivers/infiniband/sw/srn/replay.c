@@ -53,13 +53,27 @@ const struct srn_replay_slot *srn_replay_after(const struct srn_replay *replay, 
 	return NULL;
 }
 
+static struct srn_replay_part *nth_part(const struct srn_replay *replay, u32 n)
+{
+	return &replay->parts[(replay->first_part + n) % SRN_REPLAY_PARTS];
+}
+
+static bool is_read_of(const struct srn_replay_slot *slot, u32 rkey)
+{
+	return slot && slot->op == SRN_OP_READ_REQ && slot->range.rkey == rkey;
+}
+
 bool srn_replay_reads(const struct srn_replay *replay, u32 rkey)
 {
 	const struct srn_replay_slot *slot;
-	u32 age = 0;
+	u32 age = 0, i;
+
+	for (i = 0; i < replay->num_parts; i++)
+		if (is_read_of(srn_replay_find(replay, nth_part(replay, i)->psn), rkey))
+			return true;
 
 	while ((slot = srn_replay_next(replay, &age)))
-		if (slot->op == SRN_OP_READ_REQ && slot->range.rkey == rkey)
+		if (is_read_of(slot, rkey))
 			return true;
 	return false;
 }
@@ -104,11 +118,27 @@ void srn_replay_packet(const struct srn_replay_slot *slot, u32 mtu, struct srn_r
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_packet);
 
+/* They come and go with the slots. */
+static int resize_parts(struct srn_replay *replay, bool any)
+{
+	if (any == !!replay->parts)
+		return 0;
+	kfree(replay->parts);
+	replay->parts = NULL;
+	replay->num_parts = 0;
+	if (any)
+		replay->parts = kcalloc(SRN_REPLAY_PARTS, sizeof(*replay->parts),
+					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return any && !replay->parts ? -ENOMEM : 0;
+}
+
 int srn_replay_resize(struct srn_replay *replay, u32 num)
 {
 	struct srn_replay_slot *slots = NULL;
 	u32 keep = min(num, replay->num), i;
 
+	if (resize_parts(replay, num))
+		return -ENOMEM;
 	if (num) {
 		slots = kvcalloc(num, sizeof(*slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 		if (!slots)
@@ -122,7 +152,7 @@ int srn_replay_resize(struct srn_replay *replay, u32 num)
 	replay->slots = slots;
 	replay->num = num;
 	replay->head = 0;
-	replay->open = 0;
+	replay->open = replay->num_parts;
 	for (i = 0; i < num; i++)
 		replay->open += slots[i].todo;
 	return 0;
@@ -135,6 +165,7 @@ void srn_replay_clear(struct srn_replay *replay)
 		memset(replay->slots, 0, array_size(replay->num, sizeof(*replay->slots)));
 	replay->head = 0;
 	replay->open = 0;
+	replay->num_parts = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_clear);
 
@@ -142,6 +173,8 @@ void srn_replay_abandon(struct srn_replay *replay)
 {
 	u32 i;
 
+	replay->open -= replay->num_parts;
+	replay->num_parts = 0;
 	for (i = 0; i < replay->num && replay->open; i++) {
 		replay->open -= replay->slots[i].todo;
 		replay->slots[i].todo = false;
@@ -160,6 +193,7 @@ void srn_replay_done(struct srn_replay *replay, struct srn_replay_slot *slot)
 	replay->open -= slot->todo;
 	slot->todo = false;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_done);
 
 static struct srn_replay_slot *take_slot(struct srn_replay *replay)
 {
@@ -225,3 +259,60 @@ struct srn_replay_slot *srn_replay_next(const struct srn_replay *replay, u32 *ag
 	}
 	return NULL;
 }
+
+/* Behind what its first answer has sent nothing can have been lost yet. */
+static bool comes_anyway(const struct srn_replay_slot *slot, u32 psn)
+{
+	return slot->todo && !slot->again && srn_psn_diff(psn, slot->psn) >= 0;
+}
+
+bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
+			 u32 len)
+{
+	if (comes_anyway(slot, psn))
+		return true;
+	if (replay->num_parts == SRN_REPLAY_PARTS)
+		return false;
+	*nth_part(replay, replay->num_parts++) = (struct srn_replay_part){
+		.start_psn = psn, .psn = psn, .len = len,
+	};
+	replay->open++;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_add_part);
+
+static void pop_part(struct srn_replay *replay)
+{
+	replay->first_part = (replay->first_part + 1) % SRN_REPLAY_PARTS;
+	replay->num_parts--;
+}
+
+/* It is as a slot that is answered again: done, it is one less that is open. */
+bool srn_replay_first_part(struct srn_replay *replay, struct srn_replay_slot *as)
+{
+	const struct srn_replay_part *part = nth_part(replay, 0);
+	const struct srn_replay_slot *slot = srn_replay_find(replay, part->psn);
+
+	if (!slot) {
+		replay->open--;
+		pop_part(replay);
+		return false;
+	}
+	*as = *slot;
+	as->todo = true;
+	as->again = true;
+	as->start_psn = part->start_psn;
+	as->psn = part->psn;
+	as->answer_len = part->len;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_first_part);
+
+void srn_replay_part_sent(struct srn_replay *replay, const struct srn_replay_slot *as)
+{
+	if (as->todo)
+		nth_part(replay, 0)->psn = as->psn;
+	else
+		pop_part(replay);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_replay_part_sent);

@@ -28,12 +28,25 @@ struct srn_replay_slot {
 	u64 orig;
 };
 
+/* As many as a requester of this kind asks for before it waits for answers (score.h). */
+#define SRN_REPLAY_PARTS	128
+
+/* A part of an answer that was asked for again: of a READ, or an atomic's. */
+struct srn_replay_part {
+	u32 start_psn;
+	u32 psn;		/* next response packet */
+	u32 len;		/* bytes from start_psn on */
+};
+
 /* Written by replay.c only. */
 struct srn_replay {
 	struct srn_replay_slot *slots;
 	u32 num;		/* max_dest_rd_atomic */
 	u32 head;		/* slot to use next, the oldest: below num */
-	u32 open;		/* slots that are todo */
+	u32 open;		/* slots that are todo, and parts */
+	struct srn_replay_part *parts;	/* of SRN_REPLAY_PARTS; NULL: there are no slots */
+	u32 first_part;		/* the oldest, below SRN_REPLAY_PARTS */
+	u32 num_parts;
 };
 
 /* One packet of the answer to a READ. */
@@ -111,5 +124,24 @@ static inline void srn_replay_advance(struct srn_replay_slot *slot, u32 num)
 
 /** srn_replay_done() - nothing more of @slot is to be sent */
 void srn_replay_done(struct srn_replay *replay, struct srn_replay_slot *slot);
+
+/* Parts, for a peer that is told so: each is answered, in the order in which they were asked for. */
+
+/**
+ * srn_replay_add_part() - @len bytes of the answer of @slot, from @psn on, are to be sent again
+ *
+ * What its first answer has yet to come to is not sent twice for it.
+ * Return: false if there is no room, and it is forgotten: the peer asks again.
+ */
+bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
+			 u32 len);
+/**
+ * srn_replay_first_part() - the part that goes next, as a slot of its own; there is one
+ *
+ * Return: false if its slot has been taken for another request since, and the part is gone.
+ */
+bool srn_replay_first_part(struct srn_replay *replay, struct srn_replay_slot *as);
+/** srn_replay_part_sent() - what was given by that went as far as @as says */
+void srn_replay_part_sent(struct srn_replay *replay, const struct srn_replay_slot *as);
 
 #endif

@@ -64,7 +64,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_responder_fail);
 static void answer_again(struct srn_arrival *a)
 {
 	srn_count(a->qp->dev, SRN_CNT_DUP_REQUEST);
-	srn_ack_twice(a->qp);
+	srn_ack_twice(a->qp, !a->info->is_atomic && a->info->op != SRN_OP_READ_REQ);
 	if (a->info->is_atomic) {
 		srn_answer_again_atomic(a->qp, a->info->op, a->pkt->psn);
 	} else if (a->info->op == SRN_OP_READ_REQ) {

@@ -35,7 +35,8 @@ static __be32 ahead_of(struct srn_qp *qp)
 	u32 psns = srn_hold_ahead(qp->dev, &qp->resp.hold, qp->resp.msg.psn);
 
 	return be32_encode_bits(psns, SRN_SACK_AHEAD_PSNS) |
-	       be32_encode_bits(qp->cc != SRN_CC_OFF, SRN_SACK_AHEAD_TELLS);
+	       be32_encode_bits(qp->cc != SRN_CC_OFF, SRN_SACK_AHEAD_TELLS) |
+	       be32_encode_bits(true, SRN_SACK_AHEAD_PARTS);
 }
 
 static void put_fields(struct srn_qp *qp, struct srn_sack_fields *fields, enum srn_sack_kind kind)
@@ -130,6 +131,7 @@ bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack)
 		return false;
 	sack->kind = be32_get_bits(fields.what, SRN_SACK_WHAT_KIND);
 	sack->tells = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_TELLS);
+	sack->parts = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_PARTS);
 	sack->ahead = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_PSNS);
 	sack->twice = be32_to_cpu(fields.twice);
 	return read_map(skb, sack);

@@ -23,6 +23,7 @@ enum srn_sack_kind {
 struct srn_sack {
 	u8 kind;		/* enum srn_sack_kind */
 	bool tells;		/* who sent it sends CNPs for marks */
+	bool parts;		/* and answers all that is asked for again, in order */
 	u32 ahead;		/* PSNs that can be held, from the expected one on */
 	u32 twice;		/* request packets of the connection that came a second time */
 	u32 num;		/* of @bits */

@@ -18,6 +18,7 @@ enum srn_counter {
 	SRN_CNT_RCVD_RUNS,		/* several of these at once, uncut (run.h) */
 	SRN_CNT_SPLIT_RUNS,		/* and cut here, since one of them was not what was expected */
 	SRN_CNT_DUP_REQUEST,		/* request with a PSN behind the expected one */
+	SRN_CNT_PARTS_FULL,		/* READ or atomic to be answered again; too many were */
 	SRN_CNT_OUT_OF_SEQ,		/* request with a PSN ahead: a gap */
 	SRN_CNT_HELD,			/* and it was kept */
 	SRN_CNT_HOLD_FULL,		/* and it was not, for want of room or memory */
@@ -91,6 +92,7 @@ enum srn_counter {
 	X(RCVD_RUNS, "rcvd_runs") \
 	X(SPLIT_RUNS, "split_runs") \
 	X(DUP_REQUEST, "duplicate_request") \
+	X(PARTS_FULL, "duplicate_read_full") \
 	X(OUT_OF_SEQ, "out_of_sequence") \
 	X(HELD, "rcvd_held") \
 	X(HOLD_FULL, "rcvd_hold_full") \

@@ -110,7 +110,7 @@ static_assert(sizeof(struct srn_ieth) == 4);
 /* SACK packets (wire.rst): an AETH, this, and a map. */
 struct srn_sack_fields {
 	__be32 what;		/* 31:16 magic; 15:8 version; 7:0 kind */
-	__be32 ahead;		/* 31: tells of marks; 23:0 PSNs */
+	__be32 ahead;		/* 31: tells of marks; 30: answers in parts; 23:0 PSNs */
 	__be32 twice;
 };
 
@@ -120,6 +120,7 @@ static_assert(sizeof(struct srn_sack_fields) == 12);
 #define SRN_SACK_WHAT_VERSION	GENMASK(15, 8)
 #define SRN_SACK_WHAT_KIND	GENMASK(7, 0)
 #define SRN_SACK_AHEAD_TELLS	BIT(31)
+#define SRN_SACK_AHEAD_PARTS	BIT(30)
 #define SRN_SACK_AHEAD_PSNS	GENMASK(23, 0)
 #define SRN_SACK_MAGIC		0x5352
 #define SRN_SACK_VERSION	1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Answers to READs over many rounds: where they run, what they hold, what they wait for. */
 #include "../ack.h"
+#include "../answer.h"
 #include "../cut.h"
 #include "../limits.h"
 #include "../mem.h"
@@ -589,6 +590,85 @@ static void srn_answer_many_between_test(struct kunit *test)
 	srn_turn_disown(&qp->turn);
 }
 
+#define MANY	(SRN_REPLAY_PARTS + 50)
+
+/* Of a READ that was answered a peer asks for each packet again, more often than there is room. The
+ * turn is the test's.
+ */
+static struct srn_mem *ask_for_many(struct kunit *test, struct srn_qp *qp)
+{
+	struct srn_mem *mem = give_memory(test, qp, MANY * MTU);
+	struct srn_range part = { .va = mem->map.iova, .rkey = mem->key, .len = MTU };
+	u32 i;
+
+	qp->peer.sacks = true;
+	left.mem = mem;
+	fake_route(test, &qp->path, leave);
+	local_bh_disable();
+	srn_round_rx(qp, new_read(test, 0, mem, MANY * MTU));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	srn_turn_own(&qp->turn);
+	for (i = 0; i < MANY; i++, part.va += MTU)
+		srn_answer_again_read(qp, i, &part);
+	memset(&left, 0, sizeof(left));
+	left.mem = mem;
+	return mem;
+}
+
+static void send_some(struct srn_qp *qp, int *budget)
+{
+	u32 psn;
+
+	local_bh_disable();
+	srn_answer_send(qp, budget, &psn);
+	local_bh_enable();
+}
+
+/* What is too much is as if it were lost; the others are answered, a budget of them at a time. */
+static void srn_answer_parts_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	int budget = SRN_ROUND_BUDGET;
+
+	migrate_disable();
+	ask_for_many(test, qp);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.num_parts, SRN_REPLAY_PARTS);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_PARTS_FULL), MANY - SRN_REPLAY_PARTS);
+	send_some(qp, &budget);
+	KUNIT_EXPECT_EQ(test, budget, 0);
+	KUNIT_EXPECT_EQ(test, left.packets, SRN_ROUND_BUDGET);
+	srn_turn_disown(&qp->turn);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	budget = SRN_REPLAY_PARTS;
+	srn_turn_own(&qp->turn);
+	send_some(qp, &budget);
+	KUNIT_EXPECT_EQ(test, left.packets, SRN_REPLAY_PARTS);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.open, 0);
+	srn_turn_disown(&qp->turn);
+	migrate_enable();
+}
+
+/* Those whose memory has been taken back take of the budget, too, and draw no NAK. */
+static void srn_answer_parts_in_vain_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_mem *mem;
+
+	migrate_disable();
+	mem = ask_for_many(test, qp);
+	WRITE_ONCE(mem->state, SRN_MEM_FREE);
+	send_some(qp, &budget);
+	KUNIT_EXPECT_EQ(test, budget, 0);
+	KUNIT_EXPECT_EQ(test, qp->resp.replay.num_parts, SRN_REPLAY_PARTS - SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_EQ(test, left.packets, 0);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTR);
+	srn_replay_clear(&qp->resp.replay);
+	srn_turn_disown(&qp->turn);
+	migrate_enable();
+}
+
 static struct kunit_case srn_answer_cases[] = {
 	KUNIT_CASE(srn_answer_long_read_goes_away_test),
 	KUNIT_CASE(srn_answer_holds_nothing_test),
@@ -604,6 +684,8 @@ static struct kunit_case srn_answer_cases[] = {
 	KUNIT_CASE(srn_answer_fatal_is_not_mine_test),
 	KUNIT_CASE(srn_answer_says_it_test),
 	KUNIT_CASE(srn_answer_many_between_test),
+	KUNIT_CASE(srn_answer_parts_test),
+	KUNIT_CASE(srn_answer_parts_in_vain_test),
 	{}
 };
 

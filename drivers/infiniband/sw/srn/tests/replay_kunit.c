@@ -326,6 +326,155 @@ static void srn_replay_clear_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_replay_has_room(replay));
 }
 
+/* Takes the part that goes next, all of it. */
+static void take_part(struct kunit *test, struct srn_replay *replay, u32 psn, u32 len)
+{
+	struct srn_replay_slot as;
+
+	KUNIT_ASSERT_GT(test, replay->num_parts, 0);
+	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
+	KUNIT_EXPECT_EQ(test, as.start_psn, psn);
+	KUNIT_EXPECT_EQ(test, as.psn, psn);
+	KUNIT_EXPECT_EQ(test, as.answer_len, len);
+	KUNIT_EXPECT_TRUE(test, as.again);
+	srn_replay_done(replay, &as);
+	srn_replay_part_sent(replay, &as);
+}
+
+/* A READ and an atomic behind it, of which both were answered. */
+static struct srn_replay_slot *answer_both(struct srn_qp *qp)
+{
+	add_read(qp, READ_PSN, READ_LEN);
+	add_atomic(qp, SRN_OP_FETCH_ADD, 3, 42);
+	set_all_answered(&qp->resp.replay);
+	return srn_replay_find(&qp->resp.replay, READ_PSN);
+}
+
+/* None takes the place of another, whatever they have in common. */
+static void srn_replay_parts_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = answer_both(qp), as;
+
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
+	KUNIT_EXPECT_EQ(test, replay->open, 4);
+	KUNIT_EXPECT_TRUE(test, srn_replay_reads(replay, RKEY));
+	take_part(test, replay, 1, MTU);
+	take_part(test, replay, READ_PSN, 3 * MTU);
+	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
+	KUNIT_EXPECT_EQ(test, as.op, SRN_OP_FETCH_ADD);
+	KUNIT_EXPECT_EQ(test, as.orig, 42);
+	take_part(test, replay, 3, 0);
+	take_part(test, replay, 1, MTU);
+	KUNIT_EXPECT_EQ(test, replay->open, 0);
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+}
+
+/* One of which not all has gone yet goes on, as the answer that it is. */
+static void srn_replay_part_goes_on_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = answer_both(qp), as;
+
+	srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU);
+	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
+	srn_replay_advance(&as, 2);
+	srn_replay_part_sent(replay, &as);
+	KUNIT_EXPECT_EQ(test, replay->open, 1);
+	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
+	KUNIT_EXPECT_EQ(test, as.start_psn, READ_PSN);
+	KUNIT_EXPECT_EQ(test, as.psn, 0);
+	KUNIT_EXPECT_EQ(test, as.answer_len, 3 * MTU);
+}
+
+/* The newest is one too many; there is room again when the oldest has gone. */
+static void srn_replay_parts_bound_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot;
+	u32 i;
+
+	add_read(qp, 0, 2 * SRN_REPLAY_PARTS * MTU);
+	set_all_answered(replay);
+	slot = srn_replay_find(replay, 0);
+	for (i = 0; i < SRN_REPLAY_PARTS; i++)
+		KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU));
+	KUNIT_EXPECT_FALSE(test, srn_replay_add_part(replay, slot, i, MTU));
+	KUNIT_EXPECT_EQ(test, replay->open, SRN_REPLAY_PARTS);
+	take_part(test, replay, 0, MTU);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU));
+	for (i = 1; i <= SRN_REPLAY_PARTS; i++)
+		take_part(test, replay, i, MTU);
+	KUNIT_EXPECT_EQ(test, replay->open, 0);
+}
+
+/* What its first answer has yet to come to comes with that. */
+static void srn_replay_parts_to_come_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = &replay->slots[0];
+
+	add_read(qp, 0, 4 * MTU);
+	srn_replay_advance(slot, 2);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 1);
+	srn_replay_done(replay, slot);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 2);
+}
+
+/* Their slot is another's by now. */
+static void srn_replay_parts_of_nobody_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot as;
+
+	add_read(qp, 0, 2 * MTU);
+	set_all_answered(replay);
+	srn_replay_add_part(replay, &replay->slots[0], 0, MTU);
+	KUNIT_EXPECT_TRUE(test, srn_replay_has_room(replay));
+	add_read(qp, 2, MTU);
+	KUNIT_EXPECT_EQ(test, replay->open, 2);
+	KUNIT_EXPECT_FALSE(test, srn_replay_first_part(replay, &as));
+	KUNIT_EXPECT_EQ(test, replay->open, 1);
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
+}
+
+/* They are kept where slots are moved, and go with all that is to be answered. */
+static void srn_replay_parts_go_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 1);
+	struct srn_replay *replay = &qp->resp.replay;
+
+	add_read(qp, 2, MTU);
+	set_all_answered(replay);
+	srn_replay_add_part(replay, &replay->slots[0], 2, MTU);
+	srn_replay_abandon(replay);
+	KUNIT_EXPECT_EQ(test, replay->open, 0);
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
+	srn_replay_add_part(replay, &replay->slots[0], 2, MTU);
+	KUNIT_EXPECT_EQ(test, 0, srn_replay_resize(replay, 2));
+	KUNIT_EXPECT_EQ(test, replay->open, 1);
+	take_part(test, replay, 2, MTU);
+	srn_replay_add_part(replay, srn_replay_find(replay, 2), 2, MTU);
+	srn_replay_clear(replay);
+	KUNIT_EXPECT_EQ(test, replay->open, 0);
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
+	KUNIT_EXPECT_EQ(test, 0, srn_replay_resize(replay, 0));
+	KUNIT_EXPECT_NULL(test, replay->parts);
+}
+
 static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE_PARAM(srn_replay_npsn_test, npsn_gen_params),
 	KUNIT_CASE_PARAM(srn_replay_part_test, part_gen_params),
@@ -341,6 +490,12 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE(srn_replay_again_other_op_test),
 	KUNIT_CASE(srn_replay_resize_test),
 	KUNIT_CASE(srn_replay_clear_test),
+	KUNIT_CASE(srn_replay_parts_test),
+	KUNIT_CASE(srn_replay_part_goes_on_test),
+	KUNIT_CASE(srn_replay_parts_bound_test),
+	KUNIT_CASE(srn_replay_parts_to_come_test),
+	KUNIT_CASE(srn_replay_parts_of_nobody_test),
+	KUNIT_CASE(srn_replay_parts_go_test),
 	{}
 };
 
