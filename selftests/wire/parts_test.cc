@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Answers to READs between peers of which each answers every part that is asked for again, in order.
+// Answers to READs between peers of which each answers every part that is asked for again: all that
+// is missing is asked for at once and nothing else, and all that is asked for is answered, in
+// order.
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <set>
+#include <thread>
 
 #include <roce/sack.h>
 
@@ -18,14 +23,73 @@ class RcParts : public HoldTest {
  protected:
   void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
 
+  // Of the PSNs that a test counts with.
+  uint32_t DevPsn(int i = 0) const { return WireTest::DevPsn(i + base_); }
   // The peer says hello, and that it answers each part, or not.
   void StartParts(const QpOptions& options = {}, bool parts = true) {
+    base_ = 0;
     Restart(options);
     peer().Send(roce::EncodeSack(PeerPsn(), {SackKind::kHello, 3584, 0, {}, false, parts}));
     const std::optional<Sack> answer = roce::DecodeSack(peer().Expect());
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->kind, SackKind::kAnswer);
     EXPECT_TRUE(answer->parts);
+  }
+  // On a path that looks so long that no probe goes, and nothing is taken for lost again for the
+  // time that it takes, before the test is over.
+  void StartOnLongPath(QpOptions options = {}, bool parts = true) {
+    options.timeout = 20;
+    for (int turn = 0; turn < 10; ++turn)
+      if (LooksLong(options, parts)) return;
+    ADD_FAILURE() << "never without a probe";
+  }
+  // False: the machine was too busy to answer before it was asked again, which tells nothing.
+  bool LooksLong(const QpOptions& options, bool parts) {
+    StartParts(options, parts);
+    ep().PostSend(77, 0, 16);
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
+    // Less than what a path that is not known is given before it is asked: 250 ms.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    peer().Send(Ack(DevPsn(), 1));
+    ExpectSent(77, IBV_WC_SEND);
+    base_ = 1;
+    return !peer().Receive(std::chrono::microseconds(0));
+  }
+  // There nothing is lost again for so long.
+  static constexpr std::chrono::milliseconds kLost{250};
+  // Posts a READ of so many packets, the last of them short, of which all come but `lost`.
+  void ReadBut(const std::set<int>& lost, int packets) {
+    const uint32_t length = static_cast<uint32_t>(packets) * mtu() - 5;
+    data_ = Pattern(length);
+    PostRead(1, length);
+    ExpectReadRequest(DevPsn(0), length);
+    answer_ = ReadResponses(DevPsn(0), data_, mtu(), 1);
+    for (int i = 0; i < packets; ++i)
+      if (!lost.contains(i)) peer().Send(answer_[static_cast<size_t>(i)]);
+  }
+  // The READ is asked for again, so many packets of it from the `first` on.
+  void ExpectPart(int first, int packets) {
+    const Packet request = peer().Expect();
+    EXPECT_THAT(request, IsRequest(Operation::kReadRequest, DevPsn(first)));
+    if (!request.reth) return;
+    const uint32_t skip = static_cast<uint32_t>(first) * mtu();
+    EXPECT_EQ(request.reth->va, kRemoteVa + skip);
+    EXPECT_EQ(request.reth->length, std::min(static_cast<uint32_t>(packets) * mtu(),
+                                             static_cast<uint32_t>(data_.size()) - skip));
+  }
+  // And answered.
+  void SendPart(int first, int packets) {
+    const size_t skip = static_cast<size_t>(first) * mtu();
+    const size_t end = std::min(skip + static_cast<size_t>(packets) * mtu(), data_.size());
+    Send(ReadResponses(DevPsn(first), Bytes(data_.begin() + skip, data_.begin() + end), mtu(), 1));
+  }
+  void ExpectNoneAgain() {
+    peer().ExpectNothingYet(std::min<std::chrono::microseconds>(
+        Wire::Get().Patience(std::chrono::milliseconds(5)), kLost / 5));
+  }
+  void ExpectRead() {
+    ExpectSent(1, IBV_WC_RDMA_READ);
+    ExpectPlaced(kPlace, data_, 0);
   }
 
   // As a responder: a READ of the peer of so many packets, answered once.
@@ -53,9 +117,126 @@ class RcParts : public HoldTest {
     return Reth(kPlace + skip, std::min(static_cast<uint32_t>(packets) * mtu(), length_ - skip));
   }
 
+  int base_ = 0;
+  Bytes data_;
+  std::vector<Packet> answer_;
   uint32_t length_ = 0;
 };
 SRN_ANY_IP_VERSION(RcParts);
+
+// Each once, and nothing that is here.
+TEST_P(RcParts, AllGapsAreAskedForAtOnce) {
+  StartOnLongPath({.sq_psn = 0xfffffd});
+  const Counters counters;
+  ReadBut({0, 3, 4, 7}, 10);
+  ExpectPart(0, 1);
+  ExpectPart(3, 2);
+  ExpectPart(7, 1);
+  ExpectNoneAgain();
+  ep().ExpectNoCompletion();
+  SendPart(0, 1);
+  SendPart(3, 2);
+  SendPart(7, 1);
+  ExpectRead();
+  peer().ExpectNothing();
+  EXPECT_EQ(counters.Growth("retransmitted_pkts"), 3u);
+  EXPECT_EQ(counters.Growth("rcvd_early_responses"), 6u);
+  EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
+}
+
+// What was asked for later is here: what was asked for before is lost once more.
+TEST_P(RcParts, WhatIsLostAgainIsAskedForAgain) {
+  StartOnLongPath({.retry_cnt = 0});
+  ReadBut({1, 3, 5}, 8);
+  for (int gap : {1, 3, 5}) ExpectPart(gap, 1);
+  SendPart(5, 1);
+  for (int gap : {1, 3}) ExpectPart(gap, 1);
+  SendPart(3, 1);
+  ExpectPart(1, 1);
+  SendPart(1, 1);
+  ExpectRead();
+}
+
+// And so it is when a READ that was posted later is answered.
+TEST_P(RcParts, LaterReadTellsOfWhatIsLostAgain) {
+  StartOnLongPath({.retry_cnt = 0});
+  ReadBut({1}, 4);
+  ExpectPart(1, 1);
+  PostRead(2, 8, 4 * kPlace);
+  ExpectReadRequest(DevPsn(4), 8);
+  Send(ReadResponses(DevPsn(4), Bytes(8, 9), mtu(), 2));
+  ExpectPart(1, 1);
+  ExpectNoneAgain();
+  SendPart(1, 1);
+  ExpectRead();
+  ExpectSent(2, IBV_WC_RDMA_READ);
+}
+
+// A peer that does not say that it answers each part is asked for one gap, and all that follows.
+TEST_P(RcParts, OthersAreAskedAsTheStandardHasIt) {
+  StartOnLongPath({}, false);
+  ReadBut({1, 3}, 6);
+  ExpectPart(1, 5);
+  ExpectNoneAgain();
+  SendPart(1, 5);
+  ExpectRead();
+}
+
+// A READ and an atomic whose answers are lost, with a SEND between them, which is not.
+TEST_P(RcParts, AtomicIsAskedForWithTheRest) {
+  StartOnLongPath();
+  data_ = Pattern(mtu());
+  PostRead(1, mtu());
+  ep().PostSend(2, 0, 16);
+  ep().Post(SendWr::FetchAdd(3, ep().mr().Slice(0, 8), {kRemoteVa, kRemoteKey}, 1));
+  PostRead(4, 8, 4 * kPlace);
+  ExpectReadRequest(DevPsn(0), mtu());
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(1)));
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(2)));
+  ExpectReadRequest(DevPsn(3), 8);
+  Send(ReadResponses(DevPsn(3), Bytes(8, 9), mtu(), 4));
+  ExpectPart(0, 1);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(2)));
+  ExpectNoneAgain();
+  SendPart(0, 1);
+  peer().Send(AtomicAck(DevPsn(2), 77, 3));
+  ExpectRead();
+  ExpectSent(2, IBV_WC_SEND);
+  ExpectSent(3, IBV_WC_FETCH_ADD);
+  ExpectSent(4, IBV_WC_RDMA_READ);
+  EXPECT_EQ(ep().Load64(0), 77u);
+}
+
+// Twice, more than was asked for, and in the order that it likes: each byte is in its place.
+TEST_P(RcParts, PeerMayAnswerAsItLikes) {
+  StartOnLongPath();
+  ReadBut({0, 1, 2, 4, 6}, 8);
+  peer().Drain();
+  for (int i = 0; i < 2; ++i) SendPart(6, 2);
+  SendPart(2, 4);
+  for (int i = 0; i < 2; ++i) SendPart(1, 1);
+  peer().Send(roce::EncodeSack(DevPsn(7), {SackKind::kHeld, 3584, 0, {1, 2, 3}, false, true}));
+  SendPart(0, 1);
+  ExpectRead();
+  EXPECT_EQ(ep().State(), IBV_QPS_RTS);
+}
+
+// Who answers a little now and then, and never what is oldest, has no more time for it than others.
+TEST_P(RcParts, TrickleIsNoProgress) {
+  constexpr int kPackets = 60;
+  StartParts({.timeout = 14, .retry_cnt = 0});  // 67 ms
+  std::set<int> all;
+  for (int i = 0; i < kPackets; ++i) all.insert(i);
+  const Counters counters;
+  ReadBut(all, kPackets);
+  for (size_t i = 2; i < kPackets; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    peer().Send(answer_[i]);
+    peer().Forget();
+  }
+  ExpectSendFails(1, IBV_WC_RETRY_EXC_ERR);
+  EXPECT_LT(counters.Growth("rcvd_early_responses"), 30u);
+}
 
 // None takes the place of another, whatever they have in common.
 TEST_P(RcParts, EachPartIsAnsweredInOrder) {

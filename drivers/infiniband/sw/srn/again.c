@@ -3,9 +3,12 @@
 #include "again.h"
 
 #include <linux/ktime.h>
+#include <linux/limits.h>
 
+#include "board.h"
 #include "build.h"
 #include "build_request.h"
+#include "gaps.h"
 #include "lost.h"
 #include "psn.h"
 #include "qp.h"
@@ -22,7 +25,8 @@ static struct srn_wqe *wqe_of(struct srn_qp *qp, u32 psn)
 	return srn_sq_wqe(&qp->sq, srn_sq_find(&qp->sq, psn));
 }
 
-static enum srn_verdict send(struct srn_qp *qp, u32 psn, bool ask, bool follows,
+/* @most: PSNs, of the answer to a READ. */
+static enum srn_verdict send(struct srn_qp *qp, u32 psn, u32 most, bool ask, bool follows,
 			     struct srn_plan *plan)
 {
 	struct srn_wqe *wqe = wqe_of(qp, psn);
@@ -31,6 +35,7 @@ static enum srn_verdict send(struct srn_qp *qp, u32 psn, bool ask, bool follows,
 	enum srn_verdict v;
 
 	srn_segment(wqe, qp->svc, qp->mtu, psn, plan);
+	srn_segment_part(qp->mtu, most, plan);
 	flags = (ask ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0);
 	v = srn_build_request(qp, wqe, plan, flags, &skb);
@@ -45,19 +50,25 @@ bool srn_again_ask(struct srn_qp *qp, u32 psn)
 {
 	struct srn_plan plan;
 
-	return !send(qp, psn, true, false, &plan);
+	return !send(qp, psn, U32_MAX, true, false, &plan);
 }
 
 /* Without memory it is as if it were lost once more. Where an SGE of the oldest WR is dead by now,
  * the cursor, which runs next, meets it and fails it.
  */
-static bool send_again(struct srn_qp *qp, u32 psn, bool ask, bool follows, struct srn_plan *plan)
+static bool send_part(struct srn_qp *qp, u32 psn, u32 most, bool ask, bool follows,
+		      struct srn_plan *plan)
 {
-	enum srn_verdict v = send(qp, psn, ask, follows, plan);
+	enum srn_verdict v = send(qp, psn, most, ask, follows, plan);
 
 	if (v && v != SRN_V_AGAIN && psn == qp->window.una)
 		srn_retry_go_back(qp);
 	return !v;
+}
+
+static bool send_again(struct srn_qp *qp, u32 psn, bool ask, bool follows, struct srn_plan *plan)
+{
+	return send_part(qp, psn, U32_MAX, ask, follows, plan);
 }
 
 /* Of the oldest READ's answer; what is asked of later ones is not waited for yet. */
@@ -110,7 +121,7 @@ static u32 probe_psn(struct srn_qp *qp)
 {
 	u32 last = srn_psn_add(qp->window.at.psn, -1);
 
-	if (qp->retry.rewound || qp->score || qp->resend.asked || qp->retry.probes % 2 == 0 ||
+	if (qp->retry.rewound || qp->score || qp->gaps || qp->resend.asked || qp->retry.probes % 2 == 0 ||
 	    srn_wqe_is_answered(wqe_of(qp, last)))
 		return qp->window.una;
 	return last;
@@ -124,7 +135,7 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	if (!srn_window_is_out(&qp->window, qp->window.una))
 		return;
 	--*budget;
-	if (!send_again(qp, probe_psn(qp), true, false, &plan))
+	if (!send_part(qp, probe_psn(qp), srn_gaps_oldest(qp), true, false, &plan))
 		return;
 	srn_count(qp->dev, SRN_CNT_PROBES);
 	note_asked(qp, &plan);
@@ -150,7 +161,38 @@ static void send_lost(struct srn_qp *qp, int *budget)
 		srn_retry_resent(&qp->retry, now);
 		srn_lost_sent(qp, now, psn, min(len, plan.npsn));
 	}
-	srn_lost_watch(qp, now);
+}
+
+/* A gap of answers, as much of it as is of one request. Returns false if all is asked for anew. */
+static bool ask_for(struct srn_qp *qp, u64 now, u32 psn, u32 len)
+{
+	const struct srn_wqe *wqe = wqe_of(qp, psn);
+	struct srn_plan plan;
+
+	if (!srn_wqe_is_answered(wqe)) {
+		srn_gaps_skip(qp, psn, min_t(u32, len, srn_psn_diff(wqe->last_psn, psn) + 1));
+		return true;
+	}
+	if (!send_part(qp, psn, len, true, true, &plan) && !qp->gaps)
+		return false;
+	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
+	srn_retry_resent(&qp->retry, now);
+	if (srn_gaps_sent(qp, now, psn, plan.npsn))
+		srn_retry_asked(qp);
+	return true;
+}
+
+/* All that is missing of answers. */
+static void ask_for_gaps(struct srn_qp *qp, int *budget)
+{
+	u64 now = ktime_get_ns();
+	u32 psn, len;
+
+	while (*budget > 0 && (len = srn_gaps_next(qp, now, &psn))) {
+		--*budget;
+		if (!ask_for(qp, now, psn, len))
+			break;
+	}
 }
 
 void srn_again_run(struct srn_qp *qp, int *budget)
@@ -159,6 +201,10 @@ void srn_again_run(struct srn_qp *qp, int *budget)
 
 	if (qp->score)
 		send_lost(qp, budget);
+	if (qp->gaps)
+		ask_for_gaps(qp, budget);
+	if (qp->score || qp->gaps)
+		srn_board_watch(qp, ktime_get_ns());
 	if (r->ask)
 		send_ask(qp, budget);
 	if (r->left)

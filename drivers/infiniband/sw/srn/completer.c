@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "credit.h"
+#include "gaps.h"
 #include "hello.h"
 #include "lost.h"
 #include "note.h"
@@ -80,6 +81,13 @@ static void note_named(struct srn_qp *qp, u32 psn)
 		srn_early_named(&qp->early, psn);
 }
 
+/* The answer with @psn is missing, though all up to @reached was answered. */
+static void miss(struct srn_qp *qp, u32 psn, u32 reached)
+{
+	if (!srn_gaps_reached(qp, reached))
+		srn_retry_implied_nak(qp, psn);
+}
+
 /* Everything up to and including @psn has reached the peer. Stops in front of a
  * READ or atomic that was not answered. Returns false then.
  */
@@ -97,7 +105,7 @@ static bool acknowledge(struct srn_qp *qp, u32 psn)
 			return true;
 		if (!take_early(qp)) {
 			note_reached(qp, psn);
-			srn_retry_implied_nak(qp, una);
+			miss(qp, una, psn);
 			return false;
 		}
 	} while (srn_psn_diff(psn, qp->window.una) >= 0);
@@ -264,7 +272,7 @@ static struct srn_wqe *answered(struct srn_qp *qp, u32 psn)
 	if (srn_psn_diff(psn, wqe->done_psn) > 0) {
 		if (srn_psn_diff(psn, wqe->last_psn) > 0)
 			note_reached(qp, psn);
-		srn_retry_implied_nak(qp, wqe->done_psn);
+		miss(qp, wqe->done_psn, srn_psn_add(psn, -1));
 		return NULL;
 	}
 	return psn == wqe->done_psn ? wqe : NULL;
@@ -310,13 +318,18 @@ static struct srn_wqe *answered_early(struct srn_qp *qp, struct sk_buff *skb)
 static void rx_early(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_wqe *wqe = answered_early(qp, skb);
+	u32 psn = srn_pkt(skb)->psn;
 
 	if (!wqe || srn_response_place(qp, wqe, skb))
 		return;
-	if (srn_early_add(&qp->early, srn_pkt(skb)->psn))
-		srn_count(qp->dev, SRN_CNT_EARLY);
-	else
-		srn_retry_implied_again(qp, qp->window.una);
+	if (!srn_early_add(&qp->early, psn)) {
+		if (!srn_gaps_twice(qp))
+			srn_retry_implied_again(qp, qp->window.una);
+		return;
+	}
+	srn_count(qp->dev, SRN_CNT_EARLY);
+	srn_gaps_came(qp, psn);
+	srn_retry_early(qp, psn);
 }
 
 static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)

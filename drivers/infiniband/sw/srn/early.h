@@ -13,7 +13,7 @@
 #include "psn.h"
 
 /* PSNs from the oldest that is not answered on. */
-#define SRN_EARLY	512
+#define SRN_EARLY	1024
 
 /* Owner of the turn only. */
 struct srn_early {
@@ -63,6 +63,12 @@ static inline bool srn_early_add(struct srn_early *early, u32 psn)
 {
 	early->any = true;
 	return !__test_and_set_bit(psn % SRN_EARLY, early->got);
+}
+
+/** srn_early_has() - whether it was */
+static inline bool srn_early_has(const struct srn_early *early, u32 psn)
+{
+	return test_bit(psn % SRN_EARLY, early->got);
 }
 
 /** srn_early_take() - whether the answer with @psn was taken early; forgets it */

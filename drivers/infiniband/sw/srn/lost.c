@@ -6,10 +6,8 @@
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/slab.h>
 
-#include "clock.h"
-#include "parse.h"
+#include "board.h"
 #include "psn.h"
 #include "qp.h"
 #include "reorder.h"
@@ -18,25 +16,6 @@
 #include "stats.h"
 #include "window.h"
 
-/* What will be due is not looked at all the time. */
-#define WATCH_MIN_NS	(50 * NSEC_PER_USEC)
-
-/* While nothing was timed the probes find what is lost again. */
-static u64 again_ns(const struct srn_rtt *rtt)
-{
-	if (!rtt->srtt_ns)
-		return NSEC_PER_SEC;
-	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
-}
-
-static struct srn_score_wait wait_of(const struct srn_qp *qp)
-{
-	return (struct srn_score_wait){
-		.reorder = srn_reorder_ns(&qp->order, qp->rtt.srtt_ns),
-		.again = again_ns(&qp->rtt),
-	};
-}
-
 static void note_out(struct srn_qp *qp)
 {
 	srn_window_set_out(&qp->window, srn_score_out(qp->score, qp->window.at.psn));
@@ -44,13 +23,8 @@ static void note_out(struct srn_qp *qp)
 
 void srn_lost_stop(struct srn_qp *qp)
 {
-	if (likely(!qp->score))
-		return;
-	kfree(qp->score);
-	srn_hold_give_back(qp->dev, sizeof(*qp->score));
-	qp->score = NULL;
+	srn_board_drop(qp, &qp->score);
 	qp->window.gone = 0;
-	srn_clock_clear(&qp->clock, SRN_ALARM_GAP);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_stop);
 
@@ -71,22 +45,6 @@ void srn_lost_missed(struct srn_qp *qp)
 	srn_lost_stop(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_missed);
-
-/* Without memory it is as if the SACK were lost. */
-static bool may_score(struct srn_qp *qp)
-{
-	if (qp->score)
-		return true;
-	if (!srn_hold_take_room(qp->dev, sizeof(*qp->score)))
-		return false;
-	qp->score = kmalloc(sizeof(*qp->score), GFP_ATOMIC | __GFP_NOWARN);
-	if (!qp->score) {
-		srn_hold_give_back(qp->dev, sizeof(*qp->score));
-		return false;
-	}
-	srn_score_start(qp->score, qp->window.una);
-	return true;
-}
 
 /* How much of a map behind @expected is of what is in flight: a peer can say anything. */
 static u32 in_flight(const struct srn_window *w, u32 expected, u32 num)
@@ -121,47 +79,32 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 	note_twice(qp, sack.twice);
 	srn_window_set_reach(w, clamp_t(u32, sack.ahead, SRN_WINDOW, SRN_HOLD_WIDE));
 	num = in_flight(w, expected, sack.num);
-	if (bitmap_empty(sack.bits, num) || !may_score(qp))
+	qp->peer.parts |= sack.parts;
+	/* Without memory it is as if the SACK were lost. */
+	if (bitmap_empty(sack.bits, num) || !srn_board_get(qp, &qp->score))
 		return false;
-	wait = wait_of(qp);
+	wait = srn_board_wait(qp);
 	added = srn_score_heard(qp->score, expected, sack.bits, num, &wait, ktime_get_ns());
 	note_out(qp);
 	return added;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
 
-/* A packet that was overtaken and came by itself was late, not the path long. */
-static void untime_holes(struct srn_qp *qp)
-{
-	struct srn_window *w = &qp->window;
-
-	if (w->timed && srn_psn_diff(w->timed_psn, qp->score->high) < 0)
-		srn_window_untime(w);
-}
-
 void srn_lost_acked(struct srn_qp *qp)
 {
-	struct srn_score *s = qp->score;
-
-	if (likely(!s))
+	if (likely(!qp->score))
 		return;
-	untime_holes(qp);
-	if (srn_score_acked(s, qp->window.una))
-		srn_reorder_seen(&qp->order);
-	if (!srn_score_is_over(s)) {
+	if (srn_board_acked(qp, qp->score))
 		note_out(qp);
-		return;
-	}
-	if (s->resent)
-		srn_reorder_lost(&qp->order);
-	srn_lost_stop(qp);
+	else
+		srn_lost_stop(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_acked);
 
 /* Within the window, in which what is lost takes no room, once or more often. */
 u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 {
-	struct srn_score_wait wait = wait_of(qp);
+	struct srn_score_wait wait = srn_board_wait(qp);
 	struct srn_score *s = qp->score;
 	u32 len;
 
@@ -179,28 +122,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_lost_next);
 
 void srn_lost_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len)
 {
-	struct srn_window *w = &qp->window;
-
-	/* One less in flight for a gap, as for the first NAK of one. */
-	srn_window_lost(w);
 	qp->order.resent += len;
-	if (w->timed && srn_psn_diff(w->timed_psn, psn) >= 0 &&
-	    srn_psn_diff(w->timed_psn, srn_psn_add(psn, len)) < 0)
-		srn_window_untime(w);
-	srn_score_sent(qp->score, psn, len, w->at.psn, now_ns);
+	srn_board_sent(qp, qp->score, now_ns, psn, len);
 	note_out(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_sent);
-
-void srn_lost_watch(struct srn_qp *qp, u64 now_ns)
-{
-	struct srn_score_wait wait = wait_of(qp);
-	u64 due;
-
-	if (!qp->score)
-		return;
-	due = srn_score_due(qp->score, &wait, now_ns);
-	if (due && due != U64_MAX)
-		srn_clock_set(&qp->clock, SRN_ALARM_GAP, max_t(u64, due, WATCH_MIN_NS));
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_lost_watch);

@@ -45,7 +45,4 @@ u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn);
 /** srn_lost_sent() - @len PSNs of it went */
 void srn_lost_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len);
 
-/** srn_lost_watch() - nothing more goes again now: an alarm looks when that changes by itself */
-void srn_lost_watch(struct srn_qp *qp, u64 now_ns);
-
 #endif

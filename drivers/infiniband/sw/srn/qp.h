@@ -100,7 +100,8 @@ struct srn_qp {
 	struct srn_early early;
 	struct srn_peer peer;
 	struct srn_reorder order;
-	struct srn_score *score;	/* lost.c */
+	struct srn_score *score;	/* of requests: lost.c */
+	struct srn_score *gaps;		/* of answers: gaps.c */
 	struct srn_pace pace;		/* of all that it sends but ACKs and the like */
 	struct srn_requester req;
 	struct srn_responder resp;

@@ -10,6 +10,7 @@
 
 #include "doorbell.h"
 #include "fault.h"
+#include "gaps.h"
 #include "lost.h"
 #include "mw.h"
 #include "qp.h"
@@ -321,6 +322,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		flush_for_good(qp);
 	srn_sq_discard(qp);
 	srn_lost_stop(qp);
+	srn_gaps_stop(qp);
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
 	if (qp->who.kernel) {

@@ -66,7 +66,7 @@ static void take_credit(struct srn_qp *qp, const struct srn_wqe *wqe)
 static void begin(struct srn_qp *qp, struct srn_wqe *wqe, u32 npsn)
 {
 	srn_sq_start(wqe, qp->window.at.psn, npsn,
-		     srn_window_chunk(&qp->window, qp->max_rd_atomic));
+		     srn_window_chunk(&qp->window, qp->max_rd_atomic, qp->peer.parts));
 	if (unlikely(qp->credit.on))
 		take_credit(qp, wqe);
 }
@@ -143,6 +143,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 		time_it(qp);
 	if (unlikely(qp->score))
 		srn_score_used(qp->score, plan->npsn);
+	if (unlikely(qp->gaps))
+		srn_score_used(qp->gaps, plan->npsn);
 	if (!plan->last)
 		return;
 	srn_window_pass(&qp->window);
@@ -407,7 +409,8 @@ static void run_again(struct srn_qp *qp, int *budget)
 
 static bool run(struct srn_qp *qp, int *budget)
 {
-	if (unlikely(qp->score || srn_resend_any(&qp->resend)) && srn_gate_qp(qp) == SRN_GATE_OPEN) {
+	if (unlikely(qp->score || qp->gaps || srn_resend_any(&qp->resend)) &&
+	    srn_gate_qp(qp) == SRN_GATE_OPEN) {
 		run_again(qp, budget);
 		if (*budget <= 0)
 			return true;

@@ -17,20 +17,21 @@ static u32 offset_of(const struct srn_qp *qp, const struct srn_wqe *wqe, u32 psn
 
 /* A READ that was asked for again in the middle goes on with FIRST or ONLY, or, as
  * rxe does it, with MIDDLE or LAST; its start and the ends of its chunks are
- * unmistakable.
+ * unmistakable. It may end before that where parts of it are asked for.
  */
-static bool fits_position(const struct srn_wqe *wqe, struct sk_buff *skb)
+static bool fits_position(const struct srn_qp *qp, const struct srn_wqe *wqe, struct sk_buff *skb)
 {
 	u8 first = srn_pkt_info(skb)->pos, last = srn_pkt_last(skb)->pos;
 	u32 index = srn_psn_diff(srn_pkt(skb)->psn, wqe->first_psn);
 	u32 next = index + srn_pkt_num(skb);
 	bool ends = last == SRN_POS_LAST || last == SRN_POS_ONLY;
+	bool end = srn_pkt_last_psn(skb) == wqe->last_psn || next % wqe->chunk == 0;
 	bool starts = first == SRN_POS_FIRST || first == SRN_POS_ONLY;
 
 	if (srn_psn_diff(srn_pkt_last_psn(skb), wqe->last_psn) > 0 ||
 	    index / wqe->chunk != (next - 1) / wqe->chunk)
 		return false;
-	if (ends != (srn_pkt_last_psn(skb) == wqe->last_psn || next % wqe->chunk == 0))
+	if (ends != end && (end || !qp->peer.parts))
 		return false;
 	return starts || index % wqe->chunk;
 }
@@ -55,7 +56,7 @@ bool srn_response_fits(const struct srn_qp *qp, const struct srn_wqe *wqe, struc
 	u32 left = wqe->length - offset_of(qp, wqe, pkt->psn);
 
 	return srn_wqe_is_read(wqe) && pkt->len == min(srn_pkt_num(skb) * qp->mtu, left) &&
-	       fits_position(wqe, skb) && srn_response_says_ack(skb);
+	       fits_position(qp, wqe, skb) && srn_response_says_ack(skb);
 }
 
 enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe,

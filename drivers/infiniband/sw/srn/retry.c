@@ -8,6 +8,7 @@
 #include <linux/limits.h>
 
 #include "clock.h"
+#include "gaps.h"
 #include "hello.h"
 #include "lost.h"
 #include "note.h"
@@ -39,6 +40,7 @@ void srn_retry_reset(struct srn_qp *qp)
 
 	srn_resend_stop(&qp->resend);
 	srn_lost_stop(qp);
+	srn_gaps_stop(qp);
 	retry->probes = 0;
 	retry->rnr_wait = false;
 	retry->rewound = false;
@@ -106,6 +108,7 @@ static void restart(struct srn_qp *qp)
 static void seek(struct srn_qp *qp, u32 psn)
 {
 	srn_lost_stop(qp);
+	srn_gaps_stop(qp);
 	srn_window_seek(&qp->window, (struct srn_cursor){
 		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
 	});
@@ -158,6 +161,7 @@ void srn_retry_progress(struct srn_qp *qp)
 	retry->probes = 0;
 	srn_retry_refill(qp);
 	srn_lost_acked(qp);
+	srn_gaps_acked(qp);
 	if (srn_window_is_timed(&qp->window))
 		look_at_delay(qp);
 	srn_resend_acked(&qp->resend, qp->window.una);
@@ -174,6 +178,7 @@ void srn_retry_go_back(struct srn_qp *qp)
 {
 	seek(qp, qp->window.una);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_go_back);
 
 /* Send again from the oldest PSN on, or fail if that was done often enough. */
 static void again(struct srn_qp *qp)
@@ -299,6 +304,19 @@ void srn_retry_heard(struct srn_qp *qp)
 	restart(qp);
 }
 
+/* No progress of what is oldest either: the local ACK timeout runs on. */
+void srn_retry_early(struct srn_qp *qp, u32 psn)
+{
+	if (qp->window.timed && qp->window.timed_psn == psn)
+		look_at_delay(qp);
+}
+
+/* Once for each that is the oldest: who answers a little now and then has no more time for it. */
+void srn_retry_asked(struct srn_qp *qp)
+{
+	restart(qp);
+}
+
 void srn_retry_rnr(struct srn_qp *qp, u8 code)
 {
 	struct srn_retry *retry = &qp->retry;
@@ -358,7 +376,7 @@ static bool excuse(struct srn_qp *qp)
 	struct srn_retry *retry = &qp->retry;
 
 	if (likely(!srn_pace_is_closed(&qp->pace)) || retry->excused ||
-	    !(qp->score || srn_resend_any(&qp->resend)))
+	    !(qp->score || qp->gaps || srn_resend_any(&qp->resend)))
 		return false;
 	retry->excused = true;
 	await(qp, srn_pace_opens_in(&qp->pace, ktime_get_ns()));

@@ -51,6 +51,12 @@ static inline void srn_retry_resent(struct srn_retry *retry, u64 now_ns)
 	retry->resent_ns = now_ns;
 }
 
+/** srn_retry_early() - the answer with @psn came, though others in front of it are missing */
+void srn_retry_early(struct srn_qp *qp, u32 psn);
+
+/** srn_retry_asked() - the answer to the oldest PSN was asked for again, for the first time */
+void srn_retry_asked(struct srn_qp *qp);
+
 /** srn_retry_nak() - the peer misses the oldest PSN */
 void srn_retry_nak(struct srn_qp *qp);
 

@@ -109,15 +109,56 @@ u32 srn_score_heard(struct srn_score *s, u32 expected, const unsigned long *map,
 		return 0;
 	if (last < num)
 		end = srn_psn_add(expected, last + 2);
-	if (is_before(s->high, end)) {
-		s->high = end;
-		mark(s, wait, now);
-	}
+	srn_score_reached(s, end, wait, now);
 	earn(s, added);
 	settle(s);
 	return added;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_score_heard);
+
+void srn_score_reached(struct srn_score *s, u32 end, const struct srn_score_wait *wait, u64 now)
+{
+	if (!is_before(s->high, end))
+		return;
+	s->high = end;
+	mark(s, wait, now);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_reached);
+
+static bool has_psn(const struct srn_score_try *t, u32 psn)
+{
+	return !is_before(psn, t->psn) && is_before(psn, end_of(t));
+}
+
+/* What was asked for is answered in that order: the tries in front of that of @psn are lost. */
+static void overtake(struct srn_score *s, u32 psn)
+{
+	u32 i;
+
+	for (i = s->num_again; i < s->num_tries; i++)
+		if (has_psn(nth_try(s, i), psn))
+			s->num_again = i;
+}
+
+void srn_score_came(struct srn_score *s, u32 psn, const struct srn_score_wait *wait, u64 now)
+{
+	if (!srn_psns_add(&s->has, psn, 1))
+		return;
+	srn_score_reached(s, srn_psn_add(psn, 1), wait, now);
+	/* Where the path keeps no order, time tells. */
+	if (!wait->reorder)
+		overtake(s, psn);
+	earn(s, 1);
+	settle(s);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_came);
+
+void srn_score_skip(struct srn_score *s, u32 psn, u32 len)
+{
+	srn_psns_add(&s->has, psn, len);
+	settle(s);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_skip);
 
 bool srn_score_acked(struct srn_score *s, u32 una)
 {

@@ -46,6 +46,7 @@ struct srn_score {
 	bool blocked;		/* what was picked found no room */
 	u64 eased_ns;		/* when it did first, or was last let go without; 0: never */
 	bool resent;		/* anything went again since srn_score_start() */
+	bool vain;		/* and what came of it had come by itself: whose board it is sets it */
 	u32 num_marks;
 	struct srn_score_mark marks[SRN_SCORE_MARKS];
 	u32 first_try;
@@ -82,10 +83,19 @@ u32 srn_score_heard(struct srn_score *s, u32 expected, const unsigned long *map,
  */
 bool srn_score_acked(struct srn_score *s, u32 una);
 
+/** srn_score_came() - @psn, less than SRN_PSNS behind una, which is not before it, is here */
+void srn_score_came(struct srn_score *s, u32 psn, const struct srn_score_wait *wait, u64 now);
+
+/** srn_score_reached() - what is in front of @end, likewise, and is not here was overtaken */
+void srn_score_reached(struct srn_score *s, u32 end, const struct srn_score_wait *wait, u64 now);
+
+/** srn_score_skip() - @len PSNs from @psn on, of what srn_score_pick() gave, are not missed */
+void srn_score_skip(struct srn_score *s, u32 psn, u32 len);
+
 /** srn_score_is_over() - nothing is missing in front of anything */
 static inline bool srn_score_is_over(const struct srn_score *s)
 {
-	return !s->has.num;
+	return s->una == s->high;
 }
 
 /**

@@ -99,6 +99,16 @@ u32 srn_segment_left(const struct srn_wqe *wqe, const struct srn_plan *plan)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_segment_left);
 
+void srn_segment_part(u32 mtu, u32 npsn, struct srn_plan *plan)
+{
+	if (plan->npsn <= npsn)
+		return;
+	plan->npsn = npsn;
+	plan->len = npsn * mtu;
+	plan->last = false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_segment_part);
+
 void srn_segment_run(const struct srn_wqe *wqe, u32 mtu, u32 num, struct srn_plan *plan)
 {
 	const struct srn_wr_op *op = &srn_wr_ops[wqe->opcode];

@@ -64,4 +64,7 @@ u32 srn_segment_left(const struct srn_wqe *wqe, const struct srn_plan *plan);
 /** srn_segment_run() - make the plan of a packet that of @num: 2 to srn_segment_left() */
 void srn_segment_run(const struct srn_wqe *wqe, u32 mtu, u32 num, struct srn_plan *plan);
 
+/** srn_segment_part() - of the answers that the planned READ request asks for, the first @npsn */
+void srn_segment_part(u32 mtu, u32 npsn, struct srn_plan *plan);
+
 #endif

@@ -24,6 +24,11 @@
 #define CHUNK		64
 /* And after a loss for few; but a long READ keeps what it began with. */
 #define FEW		8
+/* Where what is lost is asked for by itself, as many as one ACK is asked for of other requests. More
+ * at once would be a burst for each; with less more requests are lost, of which each keeps all behind
+ * it waiting.
+ */
+#define CHUNK_PARTS	32
 
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 {
@@ -34,6 +39,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->cwnd = w->full / BEGIN;
 	w->ssthresh = w->full;
 	w->gone = 0;
+	w->came = 0;
 	w->reach = SRN_PSN_MASK / 2;
 	w->credit = 0;
 	w->cut = false;
@@ -121,8 +127,18 @@ void srn_window_collapsed(struct srn_window *w)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
 
-u32 srn_window_chunk(const struct srn_window *w, u32 reads)
+/* After a loss. */
+static u32 chunk_of_parts(const struct srn_window *w, u32 reads)
 {
+	u32 chunk = clamp_t(u32, w->cwnd, FEW, CHUNK_PARTS);
+
+	return max_t(u32, chunk, w->cwnd / max_t(u32, reads, 1));
+}
+
+u32 srn_window_chunk(const struct srn_window *w, u32 reads, bool parts)
+{
+	if (parts && w->ssthresh < w->full)
+		return chunk_of_parts(w, reads);
 	/* Two requests, so that the second waits at the peer when the first is answered. */
 	if (w->cwnd < 2 * CHUNK && w->ssthresh < w->full)
 		return max_t(u32, w->cwnd / 2, FEW);

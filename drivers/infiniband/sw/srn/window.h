@@ -29,7 +29,7 @@ enum srn_window_why {
 /* PSNs from una on that may be in flight while a READ or an atomic is: of so many early answers it
  * is known whether they were taken (early.h). A READ takes no more of them than the window has.
  */
-#define SRN_WINDOW_READS	512
+#define SRN_WINDOW_READS	1024
 static_assert(SRN_WINDOW_READS >= 2 * SRN_WINDOW);
 
 /* una <= at.psn <= end. Owner of the turn only. */
@@ -39,6 +39,7 @@ struct srn_window {
 	struct srn_cursor at;	/* what goes next; before end it is sent again */
 	u32 cwnd;		/* PSNs that may be in flight, */
 	u32 gone;		/* without so many of those that are: the peer has them, or they are lost */
+	u32 came;		/* likewise of the answers to READs: they are here, or lost */
 	u32 reach;		/* and with them */
 	u32 full;		/* cwnd grows up to it */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
@@ -101,8 +102,11 @@ static inline bool srn_window_is_timed(const struct srn_window *w)
  */
 u64 srn_window_delay(struct srn_window *w, u64 now_ns);
 
-/** srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight */
-u32 srn_window_chunk(const struct srn_window *w, u32 reads);
+/**
+ * srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight
+ * @parts: what is lost of them is asked for by itself
+ */
+u32 srn_window_chunk(const struct srn_window *w, u32 reads, bool parts);
 
 /** srn_window_reset() - nothing is in flight; the WQE @index goes next */
 void srn_window_reset(struct srn_window *w, u32 index);
@@ -122,11 +126,12 @@ static inline u32 srn_window_reads(const struct srn_window *w)
 /**
  * srn_window_load() - PSNs that are on their way, there or back
  *
- * Of a READ the peer has the request, and its answer is to come: while there are READs, all.
+ * Of a READ the peer has the request, and its answer is to come: while there are READs, all but what
+ * is known of answers.
  */
 static inline u32 srn_window_load(const struct srn_window *w)
 {
-	return srn_window_inflight(w) - (srn_window_reads(w) ? 0 : w->gone);
+	return srn_window_inflight(w) - (srn_window_reads(w) ? w->came : w->gone);
 }
 
 /* PSNs that may be in flight at all. */
@@ -154,6 +159,12 @@ static inline bool srn_window_takes_again(const struct srn_window *w)
 	return srn_window_load(w) + !srn_window_reads(w) <= w->cwnd;
 }
 
+/** srn_window_takes_part() - whether of the answers that are lost one may be asked for again */
+static inline bool srn_window_takes_part(const struct srn_window *w)
+{
+	return srn_window_load(w) + 1 <= w->cwnd;
+}
+
 /** srn_window_room() - how many PSNs may go; it is not full */
 static inline u32 srn_window_room(const struct srn_window *w)
 {
@@ -166,6 +177,14 @@ static inline void srn_window_set_out(struct srn_window *w, u32 out)
 	u32 inflight = srn_window_inflight(w);
 
 	w->gone = inflight - min(out, inflight);
+}
+
+/** srn_window_set_coming() - while there are READs only @out PSNs are on their way */
+static inline void srn_window_set_coming(struct srn_window *w, u32 out)
+{
+	u32 inflight = srn_window_inflight(w);
+
+	w->came = inflight - min(out, inflight);
 }
 
 /** srn_window_set_reach() - the peer keeps @psns PSNs, from the oldest not acknowledged on */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "../board.h"
 #include "../cq.h"
 #include "../post_kernel.h"
 #include "../qp.h"
@@ -136,6 +137,24 @@ static void srn_qp_flush_both_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cq->cqes[i].status, IB_WC_WR_FLUSH_ERR);
 		KUNIT_EXPECT_EQ(test, cq->cqes[i].opcode, i ? IB_WC_RECV : IB_WC_RDMA_WRITE);
 	}
+}
+
+/* Something was missing, of requests and of answers: nothing of what was known of it is left. */
+static void srn_qp_forgets_gaps_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 1);
+
+	qp->state = IB_QPS_RESET;
+	mutex_init(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_NOT_NULL(test, srn_board_get(qp, &qp->score));
+	KUNIT_EXPECT_NOT_NULL(test, srn_board_get(qp, &qp->gaps));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dev->hold_bytes), 2 * sizeof(struct srn_score));
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dev->hold_bytes), 0);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_NULL(test, qp->gaps);
 }
 
 /* Who posts to what is left of it is told so, by the page that the program has mapped. */
@@ -276,6 +295,7 @@ static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
 	KUNIT_CASE(srn_qp_flush_for_good_test),
 	KUNIT_CASE(srn_qp_flush_both_test),
+	KUNIT_CASE(srn_qp_forgets_gaps_test),
 	KUNIT_CASE(srn_qp_gone_test),
 	KUNIT_CASE(srn_qp_forgotten_test),
 	KUNIT_CASE_PARAM(srn_qp_refused_test, refused_gen_params),

@@ -2,6 +2,7 @@
 /* SACKs: when they leave, what follows from one, what they cost, and what is left of them. */
 #include "../ack.h"
 #include "../completer.h"
+#include "../board.h"
 #include "../lost.h"
 #include "../requester.h"
 #include "../retry.h"
@@ -183,7 +184,7 @@ static u32 count_rounds(struct kunit *test, struct srn_qp *qp)
 				__set_bit(psn, has);
 		}
 		KUNIT_EXPECT_LE(test, sent, SRN_SCORE_OWED + SRN_SCORE_EASE);
-		srn_lost_watch(qp, now);
+		srn_board_watch(qp, now);
 		KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GAP));
 	}
 	return round;

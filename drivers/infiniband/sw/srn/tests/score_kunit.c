@@ -502,6 +502,67 @@ static void srn_score_storm_test(struct kunit *test)
 	}
 }
 
+/* One by one; and that something is beyond says as much as that it is here. */
+static void srn_score_came_test(struct kunit *test)
+{
+	struct srn_score *s = new_score(test);
+
+	srn_score_came(s, psn(2), &at_once, 1);
+	expect_lost(test, s, &at_once, 1, 0, 2);
+	srn_score_came(s, psn(2), &at_once, 1);
+	expect_lost(test, s, &at_once, 1, 0, 0);
+	srn_score_reached(s, psn(6), &at_once, 1);
+	expect_lost(test, s, &at_once, 1, 3, 3);
+	srn_score_reached(s, psn(4), &at_once, 1);
+	KUNIT_EXPECT_EQ(test, s->high, psn(6));
+	srn_score_acked(s, psn(3));
+	KUNIT_EXPECT_FALSE(test, srn_score_is_over(s));
+	srn_score_acked(s, psn(6));
+	KUNIT_EXPECT_TRUE(test, srn_score_is_over(s));
+}
+
+/* What was asked for later is here: what was asked for before is lost again, if the path keeps the
+ * order.
+ */
+static void srn_score_overtaken_test(struct kunit *test)
+{
+	const struct srn_score_wait *waits[] = { &at_once, &patient };
+	struct srn_score *s = new_score(test);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		srn_score_start(s, FIRST);
+		srn_score_came(s, psn(1), waits[i], 1);
+		srn_score_came(s, psn(3), waits[i], 1);
+		srn_score_came(s, psn(5), waits[i], 1);
+		expect_lost(test, s, waits[i], 200, 0, 1);
+		expect_lost(test, s, waits[i], 200, 2, 1);
+		expect_lost(test, s, waits[i], 201, 4, 1);
+		KUNIT_EXPECT_EQ(test, s->out, 3);
+		srn_score_came(s, psn(4), waits[i], 300);
+		KUNIT_EXPECT_EQ(test, s->out, i ? 2 : 0);
+		expect_lost(test, s, waits[i], 300, 0, i ? 0 : 1);
+		expect_lost(test, s, waits[i], 300, 2, i ? 0 : 1);
+		expect_lost(test, s, waits[i], 300, 0, 0);
+	}
+}
+
+/* What has no answer of its own is not asked for, and is in nobody's way. */
+static void srn_score_skip_test(struct kunit *test)
+{
+	struct srn_score *s = new_score(test);
+	u32 lost;
+
+	srn_score_came(s, psn(4), &at_once, 1);
+	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 1, &lost), 4);
+	srn_score_skip(s, lost, 2);
+	expect_lost(test, s, &at_once, 1, 2, 2);
+	expect_lost(test, s, &at_once, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, s->out, 2);
+	srn_score_acked(s, psn(5));
+	KUNIT_EXPECT_TRUE(test, srn_score_is_over(s));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(srn_score_holes_test),
 	KUNIT_CASE(srn_score_reorder_test),
@@ -517,6 +578,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(srn_score_loss_test),
 	KUNIT_CASE(srn_score_order_test),
 	KUNIT_CASE(srn_score_storm_test),
+	KUNIT_CASE(srn_score_came_test),
+	KUNIT_CASE(srn_score_overtaken_test),
+	KUNIT_CASE(srn_score_skip_test),
 	{}
 };
 

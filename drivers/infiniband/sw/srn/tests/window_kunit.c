@@ -171,12 +171,28 @@ static void srn_window_chunk_test(struct kunit *test)
 {
 	struct srn_window *w = grown_window(test);
 
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16), 64u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1), SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 2), SRN_WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 64u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, false), SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 2, false), SRN_WINDOW / 2);
 	srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16), 8u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, false), 8u);
+}
+
+/* Where parts are asked for again a gap alone makes them shorter, and not as short. */
+static void srn_window_chunk_of_parts_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 64u);
+	srn_window_lost(w);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 64u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 32u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, true), w->cwnd);
+	w->cwnd = 20;
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 20u);
+	srn_window_collapsed(w);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, true), 8u);
 }
 
 /* Senders that share a queue of @room PSNs, which drops what is too much, and answers of
@@ -372,6 +388,26 @@ static void srn_window_reads_load_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_READS - 20 + 1));
 }
 
+/* Of answers that are here, or lost, none is to come; what is known of requests does not count. */
+static void srn_window_answers_came_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+
+	srn_window_sent(w, 200, true, true);
+	srn_window_set_out(w, 10);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 200);
+	srn_window_set_coming(w, 50);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 50);
+	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 50);
+	w->cwnd = 50;
+	KUNIT_EXPECT_FALSE(test, srn_window_takes_part(w));
+	srn_window_set_coming(w, 49);
+	KUNIT_EXPECT_TRUE(test, srn_window_takes_part(w));
+	/* More than is in flight is none that is here. */
+	srn_window_set_coming(w, 1000);
+	KUNIT_EXPECT_EQ(test, srn_window_load(w), 200);
+}
+
 static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
@@ -380,6 +416,7 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
 	KUNIT_CASE(srn_window_chunk_test),
+	KUNIT_CASE(srn_window_chunk_of_parts_test),
 	KUNIT_CASE(srn_window_shares_queue_test),
 	KUNIT_CASE(srn_window_sent_test),
 	KUNIT_CASE(srn_window_has_test),
@@ -389,6 +426,7 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_never_closes_test),
 	KUNIT_CASE(srn_window_cut_ends_test),
 	KUNIT_CASE(srn_window_reads_load_test),
+	KUNIT_CASE(srn_window_answers_came_test),
 	{}
 };
 

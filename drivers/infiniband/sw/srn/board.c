@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Scoreboards: their memory, and what is the same for both. */
+#include "board.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+
+#include "clock.h"
+#include "psn.h"
+#include "qp.h"
+#include "reorder.h"
+#include "window.h"
+
+/* What will be due is not looked at all the time. */
+#define WATCH_MIN_NS	(50 * NSEC_PER_USEC)
+
+/* While nothing was timed the probes find what is lost again. */
+static u64 again_ns(const struct srn_rtt *rtt)
+{
+	if (!rtt->srtt_ns)
+		return NSEC_PER_SEC;
+	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
+}
+
+struct srn_score_wait srn_board_wait(const struct srn_qp *qp)
+{
+	return (struct srn_score_wait){
+		.reorder = srn_reorder_ns(&qp->order, qp->rtt.srtt_ns),
+		.again = again_ns(&qp->rtt),
+	};
+}
+
+struct srn_score *srn_board_get(struct srn_qp *qp, struct srn_score **board)
+{
+	struct srn_score *s = *board;
+
+	if (s)
+		return s;
+	if (!srn_hold_take_room(qp->dev, sizeof(*s)))
+		return NULL;
+	s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN);
+	if (!s) {
+		srn_hold_give_back(qp->dev, sizeof(*s));
+		return NULL;
+	}
+	srn_score_start(s, qp->window.una);
+	*board = s;
+	return s;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_board_get);
+
+void srn_board_drop(struct srn_qp *qp, struct srn_score **board)
+{
+	if (likely(!*board))
+		return;
+	kfree(*board);
+	srn_hold_give_back(qp->dev, sizeof(**board));
+	*board = NULL;
+	if (!qp->score && !qp->gaps)
+		srn_clock_clear(&qp->clock, SRN_ALARM_GAP);
+}
+
+/* A packet that was overtaken and came by itself was late, not the path long. */
+static void untime_holes(struct srn_window *w, const struct srn_score *s)
+{
+	if (w->timed && srn_psn_diff(w->timed_psn, s->high) < 0)
+		srn_window_untime(w);
+}
+
+bool srn_board_acked(struct srn_qp *qp, struct srn_score *s)
+{
+	untime_holes(&qp->window, s);
+	if (srn_score_acked(s, qp->window.una))
+		srn_reorder_seen(&qp->order);
+	if (!srn_score_is_over(s))
+		return true;
+	if (s->resent)
+		srn_reorder_lost(&qp->order);
+	return false;
+}
+
+/* One less in flight for a gap, as for the first NAK of one. */
+void srn_board_sent(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 psn, u32 len)
+{
+	struct srn_window *w = &qp->window;
+
+	srn_window_lost(w);
+	if (w->timed && srn_psn_diff(w->timed_psn, psn) >= 0 &&
+	    srn_psn_diff(w->timed_psn, srn_psn_add(psn, len)) < 0)
+		srn_window_untime(w);
+	srn_score_sent(s, psn, len, w->at.psn, now_ns);
+}
+
+static u64 due_of(const struct srn_score *s, const struct srn_score_wait *wait, u64 now)
+{
+	return s ? srn_score_due(s, wait, now) : U64_MAX;
+}
+
+void srn_board_watch(struct srn_qp *qp, u64 now_ns)
+{
+	struct srn_score_wait wait = srn_board_wait(qp);
+	u64 due = min(due_of(qp->score, &wait, now_ns) ?: U64_MAX,
+		      due_of(qp->gaps, &wait, now_ns) ?: U64_MAX);
+
+	if (due != U64_MAX)
+		srn_clock_set(&qp->clock, SRN_ALARM_GAP, max_t(u64, due, WATCH_MIN_NS));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_board_watch);

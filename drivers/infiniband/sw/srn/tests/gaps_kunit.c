@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is missing of READs' answers: what is asked for, what room it takes, and what is left of it. */
+#include "../board.h"
+#include "../gaps.h"
+#include "../requester.h"
+#include "../retry.h"
+#include "../score.h"
+#include "fake_round.h"
+
+#include <kunit/test.h>
+
+#define MTU	1024
+#define RTT_NS	(100 * NSEC_PER_MSEC)
+#define NUM	40u
+
+static void stop(void *qp)
+{
+	srn_gaps_stop(qp);
+}
+
+/* A READ of NUM packets is in flight, to a peer that answers each part. */
+static struct srn_qp *new_qp(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct srn_wqe *wqe;
+
+	qp->state = IB_QPS_RTS;
+	qp->mtu = MTU;
+	qp->recovery = SRN_RECOVERY_SACK;
+	qp->peer = (struct srn_peer){ .sacks = true, .parts = true };
+	give_clock(test, qp);
+	srn_window_start(&qp->window, 0, MTU);
+	qp->rtt.srtt_ns = RTT_NS;
+	give_sends(test, qp, 1);
+	qp->sq.fetched = 1;
+	wqe = srn_sq_wqe(&qp->sq, 0);
+	wqe->opcode = IB_WR_RDMA_READ;
+	wqe->length = NUM * MTU;
+	srn_sq_start(wqe, 0, NUM, 64);
+	srn_window_sent(&qp->window, NUM, true, true);
+	qp->window.at.index = 1;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop, qp));
+	return qp;
+}
+
+static long charged(const struct srn_qp *qp)
+{
+	return atomic_long_read(&qp->dev->hold_bytes);
+}
+
+static void expect_next(struct kunit *test, struct srn_qp *qp, u64 now, u32 want, u32 want_len)
+{
+	u32 psn = 0, len = srn_gaps_next(qp, now, &psn);
+
+	KUNIT_ASSERT_EQ(test, len, want_len);
+	if (!len)
+		return;
+	KUNIT_EXPECT_EQ(test, psn, want);
+	srn_gaps_sent(qp, now, psn, len);
+}
+
+/* All gaps, each once, and neither what is here nor what is lost takes room. */
+static void srn_gaps_all_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u64 now = ktime_get_ns();
+	u32 psn;
+
+	srn_gaps_came(qp, 2);
+	srn_gaps_came(qp, 5);
+	srn_gaps_came(qp, 6);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), NUM - 7);
+	KUNIT_EXPECT_EQ(test, srn_gaps_oldest(qp), 2);
+	KUNIT_EXPECT_EQ(test, srn_gaps_next(qp, now, &psn), 2);
+	KUNIT_EXPECT_TRUE(test, srn_gaps_sent(qp, now, psn, 2));
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), NUM - 5);
+	KUNIT_EXPECT_EQ(test, srn_gaps_next(qp, now, &psn), 2);
+	KUNIT_EXPECT_EQ(test, psn, 3);
+	KUNIT_EXPECT_FALSE(test, srn_gaps_sent(qp, now, psn, 2));
+	expect_next(test, qp, now, 0, 0);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), NUM - 3);
+}
+
+/* Nothing came, and yet later when a round trip and a half is over. */
+static void srn_gaps_again_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u64 now = ktime_get_ns();
+	u32 psn;
+
+	srn_gaps_came(qp, 1);
+	expect_next(test, qp, now, 0, 1);
+	expect_next(test, qp, now + RTT_NS, 0, 0);
+	srn_board_watch(qp, now);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GAP));
+	KUNIT_EXPECT_EQ(test, srn_gaps_next(qp, now + 2 * RTT_NS, &psn), 1);
+	/* That is no news of the oldest one. */
+	KUNIT_EXPECT_FALSE(test, srn_gaps_sent(qp, now + 2 * RTT_NS, psn, 1));
+}
+
+/* Once for all that is in flight, as for other requests. */
+static void srn_gaps_cut_once_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u32 was = qp->window.cwnd;
+	u64 now = ktime_get_ns();
+
+	srn_gaps_came(qp, 1);
+	srn_gaps_came(qp, 3);
+	expect_next(test, qp, now, 0, 1);
+	expect_next(test, qp, now, 2, 1);
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, was - was / 4);
+}
+
+/* Charged while something is missing. */
+static void srn_gaps_charge_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	KUNIT_EXPECT_TRUE(test, srn_gaps_reached(qp, 3));
+	KUNIT_EXPECT_EQ(test, charged(qp), sizeof(struct srn_score));
+	srn_window_acked(&qp->window, 3);
+	srn_gaps_acked(qp);
+	KUNIT_EXPECT_NOT_NULL(test, qp->gaps);
+	srn_window_acked(&qp->window, 4);
+	srn_gaps_acked(qp);
+	KUNIT_EXPECT_NULL(test, qp->gaps);
+	KUNIT_EXPECT_EQ(test, charged(qp), 0);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), NUM - 4);
+}
+
+/* Nothing is left of it where all is asked for anew, or nothing any more. */
+static void srn_gaps_end_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	srn_gaps_came(qp, 7);
+	srn_retry_go_back(qp);
+	KUNIT_EXPECT_NULL(test, qp->gaps);
+	KUNIT_EXPECT_EQ(test, qp->window.came, 0);
+	KUNIT_EXPECT_EQ(test, charged(qp), 0);
+	/* What the cursor has to send again is its own. */
+	KUNIT_EXPECT_FALSE(test, srn_gaps_reached(qp, 7));
+	KUNIT_EXPECT_NULL(test, qp->gaps);
+	srn_window_sent(&qp->window, NUM, true, true);
+	KUNIT_EXPECT_TRUE(test, srn_gaps_reached(qp, 7));
+	srn_requester_reset(qp);
+	KUNIT_EXPECT_NULL(test, qp->gaps);
+	KUNIT_EXPECT_EQ(test, charged(qp), 0);
+}
+
+/* Others are asked as the standard has it, and so is this one where there is no room. */
+static void srn_gaps_not_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	long full = 2l * SRN_DEV_HOLD_BYTES + 1;
+
+	atomic_long_set(&qp->dev->hold_bytes, full);
+	KUNIT_EXPECT_FALSE(test, srn_gaps_reached(qp, 3));
+	KUNIT_EXPECT_EQ(test, charged(qp), full);
+	atomic_long_set(&qp->dev->hold_bytes, 0);
+	qp->peer.parts = false;
+	KUNIT_EXPECT_FALSE(test, srn_gaps_reached(qp, 3));
+	KUNIT_EXPECT_FALSE(test, srn_gaps_twice(qp));
+	srn_gaps_came(qp, 3);
+	KUNIT_EXPECT_NULL(test, qp->gaps);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), NUM);
+	KUNIT_EXPECT_EQ(test, srn_gaps_oldest(qp), U32_MAX);
+}
+
+/* What was taken before anything was known of gaps is not asked for. */
+static void srn_gaps_taken_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u64 now = ktime_get_ns();
+
+	srn_early_add(&qp->early, 1);
+	srn_early_add(&qp->early, 4);
+	KUNIT_EXPECT_TRUE(test, srn_gaps_reached(qp, 5));
+	expect_next(test, qp, now, 0, 1);
+	expect_next(test, qp, now, 2, 2);
+	expect_next(test, qp, now, 5, 1);
+	expect_next(test, qp, now, 0, 0);
+}
+
+/* One that comes twice was asked for too soon: once for all of them. */
+static void srn_gaps_twice_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	u64 now = ktime_get_ns();
+
+	srn_gaps_came(qp, 2);
+	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
+	KUNIT_EXPECT_EQ(test, qp->order.steps, 0);
+	srn_gaps_stop(qp);
+	srn_gaps_came(qp, 2);
+	expect_next(test, qp, now, 0, 2);
+	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
+	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
+	KUNIT_EXPECT_EQ(test, qp->order.steps, 1);
+}
+
+static struct kunit_case srn_gaps_cases[] = {
+	KUNIT_CASE(srn_gaps_all_test),
+	KUNIT_CASE(srn_gaps_again_test),
+	KUNIT_CASE(srn_gaps_cut_once_test),
+	KUNIT_CASE(srn_gaps_charge_test),
+	KUNIT_CASE(srn_gaps_end_test),
+	KUNIT_CASE(srn_gaps_not_test),
+	KUNIT_CASE(srn_gaps_taken_test),
+	KUNIT_CASE(srn_gaps_twice_test),
+	{}
+};
+
+static struct kunit_suite srn_gaps_suite = {
+	.name = "srn_gaps",
+	.test_cases = srn_gaps_cases,
+};
+
+kunit_test_suite(srn_gaps_suite);
