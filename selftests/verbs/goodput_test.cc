@@ -40,7 +40,10 @@ constexpr Path kPaths[] = {
     {"sack", Load::kWrite, 10000, 0, 0.95},  {"sack", Load::kWrite, 10000, 100, 0.14},
     {"sack", Load::kWrite, 10000, 20, 0.09}, {"sack", Load::kWrite, 100000, 0, 0.08},
     {"sack", Load::kSend, 200, 20, 0.90},    {"sack", Load::kSend, 1000, 100, 0.97},
-    {"sack", Load::kRead, 200, 100, 0.60},   {"sack", Load::kRead, 1000, 20, 0.12},
+    {"sack", Load::kRead, 200, 0, 0.97},     {"sack", Load::kRead, 200, 100, 0.97},
+    {"sack", Load::kRead, 200, 20, 0.72},    {"sack", Load::kRead, 1000, 0, 0.97},
+    {"sack", Load::kRead, 1000, 100, 0.97},  {"sack", Load::kRead, 1000, 20, 0.70},
+    {"sack", Load::kRead, 10000, 0, 0.80},   {"sack", Load::kRead, 10000, 100, 0.20},
 };
 
 void PrintTo(const Path& path, std::ostream* os) {

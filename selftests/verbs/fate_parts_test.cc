@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// RC between peers that answer each part of a READ that is asked for again ("recovery" sack): what
+// is lost of an answer comes again and nothing else does, the first time and the second, and nobody
+// waits for the local ACK timeout, which is seconds here.
+#include <set>
+
+#include <share/parameter.h>
+
+#include "fate_channel.h"
+
+namespace verbs_test {
+namespace {
+
+constexpr uint8_t kSeconds = 20;  // 4.3 s
+constexpr Shape kLong{48, 1024};
+// READs, of one packet each, by which the two have met.
+constexpr int kGreetings = 2;
+
+class FateParts : public FateChannel {
+ protected:
+  void SetUp() override {
+    FateChannel::SetUp();
+    was_ = share::Parameter("recovery");
+    ASSERT_TRUE(share::SetParameter("recovery", "sack"));
+  }
+  void TearDown() override {
+    EXPECT_TRUE(share::SetParameter("recovery", was_));
+    FateChannel::TearDown();
+  }
+  // A new connection of two that know each other.
+  void Meet(const WireOptions& wire = {});
+  // A READ, or atomics, that many of whose answers are lost, once or twice.
+  void Run(Kind kind, const std::set<int>& once, const std::set<int>& twice = {});
+
+ private:
+  std::string was_;
+};
+
+void FateParts::Meet(const WireOptions& wire) {
+  Renew(kLong, kSeconds, wire);
+  for (int i = 0; i < kGreetings; i++) {
+    Must(a_end_.qp.Post(SendWr::Read(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
+    ASSERT_NO_FATAL_FAILURE(ExpectWc(
+        Await(a_end_.send_cq),
+        {.wr_id = 99, .opcode = IBV_WC_RDMA_READ, .qp_num = a_end_.qp.num(), .byte_len = 8}));
+  }
+}
+
+void FateParts::Run(Kind kind, const std::set<int>& once, const std::set<int>& twice) {
+  SCOPED_TRACE(testing::Message() << ToString(kind) << ", from " << *once.begin() << " on "
+                                  << once.size() << ", twice " << twice.size());
+  ASSERT_NO_FATAL_FAILURE(Meet());
+  Prepare(kind);
+  std::vector<Fate> fates;
+  for (int position : once) {
+    fates.push_back(ResponseAt(kGreetings + position, "drop"));
+    fates.back().times = 1 + twice.contains(position);
+  }
+  Must(SetFates(fates));
+  const HwCounts before = a_counters_.Read();
+  Post(kind);
+  ExpectDone(kind);
+  const HwCounts now = a_counters_.Read();
+  const auto grown = [&](const char* name) { return now.Sum({name}) - before.Sum({name}); };
+  EXPECT_EQ(grown("local_ack_timeout_err"), 0u);
+  // One request for each gap at most, and a probe where a host is slow.
+  EXPECT_GE(grown("retransmitted_pkts"), 1u);
+  for (size_t i = 0; i < once.size(); i++)
+    EXPECT_EQ(Must(CountFates())[i].met, fates[i].times) << "rule " << i;
+  ExpectHealthy();
+}
+
+TEST_P(FateParts, OneAtEachPosition) {
+  for (int position = 0; position < kLong.packets && !HasFailure(); position++)
+    Run(Kind::kRead, {position});
+}
+
+TEST_P(FateParts, OneAtEachPositionTwice) {
+  for (int position = 0; position < kLong.packets && !HasFailure(); position++)
+    Run(Kind::kRead, {position}, {position});
+}
+
+TEST_P(FateParts, ManyGaps) {
+  for (int step : {2, 3, 7}) {
+    std::set<int> lost;
+    for (int i = 0; i < kLong.packets; i += step) lost.insert(i);
+    Run(Kind::kRead, lost);
+    Run(Kind::kRead, lost, {0, 6 * step});
+    Run(Kind::kRead, lost, lost);
+  }
+}
+
+// Each is done once, whatever becomes of its answer.
+TEST_P(FateParts, Atomics) {
+  for (int position = 0; position < kLong.packets && !HasFailure(); position += 5) {
+    Run(Kind::kFetchAdd, {position});
+    Run(Kind::kFetchAdd, {position, position + 2}, {position});
+  }
+}
+
+// Of what is lost in one long answer no more comes again than that: as many packets as without
+// loss, and those.
+TEST_P(FateParts, NothingElseComesAgain) {
+  const std::set<int> lost = {3, 11, 12, 30};
+
+  ASSERT_NO_FATAL_FAILURE(Meet());
+  Prepare(Kind::kRead);
+  std::vector<Fate> fates;
+  for (int position : lost) fates.push_back(ResponseAt(kGreetings + position, "drop"));
+  fates.push_back(
+      {.action = "drop", .kind = "response", .qpn = a_end_.qp.num(), .times = 0, .permille = 0});
+  Must(SetFates(fates));
+  const HwCounts before = a_counters_.Read();
+  Post(Kind::kRead);
+  ExpectDone(Kind::kRead);
+  const HwCounts now = a_counters_.Read();
+  // A host that is slow asks more often, for one gap at a time.
+  const uint64_t again = now.Sum({"retransmitted_pkts"}) - before.Sum({"retransmitted_pkts"}) - 3;
+  EXPECT_LE(Must(CountFates()).back().seen, kLong.packets + lost.size() + 2 * again);
+  ExpectHealthy();
+}
+
+SRN_OVER_BOTH_IP(FateParts);
+
+}  // namespace
+}  // namespace verbs_test
