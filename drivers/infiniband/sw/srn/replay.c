@@ -118,18 +118,11 @@ void srn_replay_packet(const struct srn_replay_slot *slot, u32 mtu, struct srn_r
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_replay_packet);
 
-/* They come and go with the slots. */
-static int resize_parts(struct srn_replay *replay, bool any)
+static void free_parts(struct srn_replay *replay)
 {
-	if (any == !!replay->parts)
-		return 0;
 	kfree(replay->parts);
 	replay->parts = NULL;
 	replay->num_parts = 0;
-	if (any)
-		replay->parts = kcalloc(SRN_REPLAY_PARTS, sizeof(*replay->parts),
-					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	return any && !replay->parts ? -ENOMEM : 0;
 }
 
 int srn_replay_resize(struct srn_replay *replay, u32 num)
@@ -137,8 +130,6 @@ int srn_replay_resize(struct srn_replay *replay, u32 num)
 	struct srn_replay_slot *slots = NULL;
 	u32 keep = min(num, replay->num), i;
 
-	if (resize_parts(replay, num))
-		return -ENOMEM;
 	if (num) {
 		slots = kvcalloc(num, sizeof(*slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 		if (!slots)
@@ -149,6 +140,8 @@ int srn_replay_resize(struct srn_replay *replay, u32 num)
 		slots[num - keep + i] =
 			replay->slots[(replay->head + replay->num - keep + i) % replay->num];
 	kvfree(replay->slots);
+	if (!num)
+		free_parts(replay);
 	replay->slots = slots;
 	replay->num = num;
 	replay->head = 0;
@@ -266,12 +259,21 @@ static bool comes_anyway(const struct srn_replay_slot *slot, u32 psn)
 	return slot->todo && !slot->again && srn_psn_diff(psn, slot->psn) >= 0;
 }
 
+/* Most connections never lose an answer: there is room from the first one that is asked for on. */
+static bool may_add(struct srn_replay *replay)
+{
+	if (unlikely(!replay->parts))
+		replay->parts = kmalloc_array(SRN_REPLAY_PARTS, sizeof(*replay->parts),
+					      GFP_ATOMIC | __GFP_NOWARN);
+	return replay->parts && replay->num_parts < SRN_REPLAY_PARTS;
+}
+
 bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
 			 u32 len)
 {
 	if (comes_anyway(slot, psn))
 		return true;
-	if (replay->num_parts == SRN_REPLAY_PARTS)
+	if (!may_add(replay))
 		return false;
 	*nth_part(replay, replay->num_parts++) = (struct srn_replay_part){
 		.start_psn = psn, .psn = psn, .len = len,

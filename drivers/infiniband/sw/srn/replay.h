@@ -44,7 +44,7 @@ struct srn_replay {
 	u32 num;		/* max_dest_rd_atomic */
 	u32 head;		/* slot to use next, the oldest: below num */
 	u32 open;		/* slots that are todo, and parts */
-	struct srn_replay_part *parts;	/* of SRN_REPLAY_PARTS; NULL: there are no slots */
+	struct srn_replay_part *parts;	/* of SRN_REPLAY_PARTS; NULL: none was asked for yet */
 	u32 first_part;		/* the oldest, below SRN_REPLAY_PARTS */
 	u32 num_parts;
 };
@@ -131,7 +131,7 @@ void srn_replay_done(struct srn_replay *replay, struct srn_replay_slot *slot);
  * srn_replay_add_part() - @len bytes of the answer of @slot, from @psn on, are to be sent again
  *
  * What its first answer has yet to come to is not sent twice for it.
- * Return: false if there is no room, and it is forgotten: the peer asks again.
+ * BH disabled. Return: false if there is no room, and it is forgotten: the peer asks again.
  */
 bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
 			 u32 len);

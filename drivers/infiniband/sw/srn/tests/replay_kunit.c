@@ -459,6 +459,7 @@ static void srn_replay_parts_go_test(struct kunit *test)
 
 	add_read(qp, 2, MTU);
 	set_all_answered(replay);
+	KUNIT_EXPECT_NULL(test, replay->parts);
 	srn_replay_add_part(replay, &replay->slots[0], 2, MTU);
 	srn_replay_abandon(replay);
 	KUNIT_EXPECT_EQ(test, replay->open, 0);
