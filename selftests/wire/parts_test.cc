@@ -245,12 +245,12 @@ TEST_P(RcParts, EachPartIsAnsweredInOrder) {
   const Counters counters;
   AskFor(5, 1);
   AskFor(1, 3);
-  AskFor(1, 3);
+  AskFor(0, 2);
   AskFor(6, 2);
   AskFor(0, 8);
   ExpectAnswer(5, 1);
   ExpectAnswer(1, 3);
-  ExpectAnswer(1, 3);
+  ExpectAnswer(0, 2);
   ExpectAnswer(6, 2);
   ExpectAnswer(0, 8);
   peer().ExpectNothing();

@@ -144,9 +144,8 @@ static void send_probe(struct srn_qp *qp, int *budget)
 /* All that is lost, each run of it behind the other; the last packet of a run asks, and the last
  * before a wait.
  */
-static void send_lost(struct srn_qp *qp, int *budget)
+static void send_lost(struct srn_qp *qp, u64 now, int *budget)
 {
-	u64 now = ktime_get_ns();
 	struct srn_plan plan;
 	u32 psn, len;
 	bool last;
@@ -173,9 +172,10 @@ static bool ask_for(struct srn_qp *qp, u64 now, u32 psn, u32 len)
 		srn_gaps_skip(qp, psn, min_t(u32, len, srn_psn_diff(wqe->last_psn, psn) + 1));
 		return true;
 	}
-	if (!send_part(qp, psn, len, true, true, &plan) && !qp->gaps)
+	if (send_part(qp, psn, len, true, true, &plan))
+		srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
+	else if (!qp->gaps)
 		return false;
-	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
 	srn_retry_resent(&qp->retry, now);
 	if (srn_gaps_sent(qp, now, psn, plan.npsn))
 		srn_retry_asked(qp);
@@ -183,9 +183,8 @@ static bool ask_for(struct srn_qp *qp, u64 now, u32 psn, u32 len)
 }
 
 /* All that is missing of answers. */
-static void ask_for_gaps(struct srn_qp *qp, int *budget)
+static void ask_for_gaps(struct srn_qp *qp, u64 now, int *budget)
 {
-	u64 now = ktime_get_ns();
 	u32 psn, len;
 
 	while (*budget > 0 && (len = srn_gaps_next(qp, now, &psn))) {
@@ -195,16 +194,24 @@ static void ask_for_gaps(struct srn_qp *qp, int *budget)
 	}
 }
 
+/* What becomes due meanwhile was not looked at: the alarm is of the same moment. */
+static void send_missing(struct srn_qp *qp, int *budget)
+{
+	u64 now = ktime_get_ns();
+
+	if (qp->score)
+		send_lost(qp, now, budget);
+	if (qp->gaps)
+		ask_for_gaps(qp, now, budget);
+	srn_board_watch(qp, now);
+}
+
 void srn_again_run(struct srn_qp *qp, int *budget)
 {
 	struct srn_resend *r = &qp->resend;
 
-	if (qp->score)
-		send_lost(qp, budget);
-	if (qp->gaps)
-		ask_for_gaps(qp, budget);
 	if (qp->score || qp->gaps)
-		srn_board_watch(qp, ktime_get_ns());
+		send_missing(qp, budget);
 	if (r->ask)
 		send_ask(qp, budget);
 	if (r->left)

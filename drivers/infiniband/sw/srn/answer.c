@@ -42,7 +42,7 @@ static void answer_again(struct srn_qp *qp, struct srn_replay_slot *slot, u32 ps
 {
 	if (!srn_qp_sacks(qp))
 		srn_replay_again(&qp->resp.replay, slot, psn, len);
-	else if (!srn_replay_add_part(&qp->resp.replay, slot, psn, len))
+	else if (!srn_replay_add_part(&qp->resp.replay, slot, psn, len, qp->mtu))
 		srn_count(qp->dev, SRN_CNT_PARTS_FULL);
 }
 

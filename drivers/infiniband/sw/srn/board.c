@@ -29,6 +29,7 @@ struct srn_score_wait srn_board_wait(const struct srn_qp *qp)
 	return (struct srn_score_wait){
 		.reorder = srn_reorder_ns(&qp->order, qp->rtt.srtt_ns),
 		.again = again_ns(&qp->rtt),
+		.soon = qp->rtt.srtt_ns / 2,
 	};
 }
 

@@ -322,13 +322,14 @@ static void rx_early(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (!wqe || srn_response_place(qp, wqe, skb))
 		return;
+	/* One that was taken before the scoreboard began, behind the cursor then, comes twice, too. */
+	srn_gaps_came(qp, psn);
 	if (!srn_early_add(&qp->early, psn)) {
 		if (!srn_gaps_twice(qp))
 			srn_retry_implied_again(qp, qp->window.una);
 		return;
 	}
 	srn_count(qp->dev, SRN_CNT_EARLY);
-	srn_gaps_came(qp, psn);
 	srn_retry_early(qp, psn);
 }
 

@@ -139,6 +139,6 @@ u32 srn_gaps_oldest(const struct srn_qp *qp)
 {
 	const struct srn_score *s = qp->gaps;
 
-	return s ? srn_psn_diff(srn_psns_next(&s->has, s->una, s->high), s->una) : U32_MAX;
+	return s ? srn_psn_diff(srn_psns_next(&s->has, s->una, s->high), s->una) ?: 1 : U32_MAX;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_oldest);

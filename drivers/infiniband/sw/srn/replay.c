@@ -253,10 +253,29 @@ struct srn_replay_slot *srn_replay_next(const struct srn_replay *replay, u32 *ag
 	return NULL;
 }
 
-/* Behind what its first answer has sent nothing can have been lost yet. */
-static bool comes_anyway(const struct srn_replay_slot *slot, u32 psn)
+/* Behind what its first answer has sent nothing can have been lost yet: bytes in front of that. */
+static u32 len_sent(const struct srn_replay_slot *slot, u32 psn, u32 len, u32 mtu)
 {
-	return slot->todo && !slot->again && srn_psn_diff(psn, slot->psn) >= 0;
+	s32 sent = srn_psn_diff(slot->psn, psn);
+
+	if (!slot->todo || slot->again)
+		return len;
+	return min_t(u64, len, (u64)max(sent, 0) * mtu);
+}
+
+/* Of an answer that takes long a peer asks for the same again and again. */
+static bool waits(const struct srn_replay *replay, u32 psn, u32 npsn, u32 mtu)
+{
+	const struct srn_replay_part *part;
+	u32 i;
+
+	for (i = 0; i < replay->num_parts; i++) {
+		part = nth_part(replay, i);
+		if (srn_psn_diff(psn, part->psn) >= 0 &&
+		    srn_psn_diff(psn, part->start_psn) + npsn <= srn_replay_npsn(part->len, mtu))
+			return true;
+	}
+	return false;
 }
 
 /* Most connections never lose an answer: there is room from the first one that is asked for on. */
@@ -269,14 +288,16 @@ static bool may_add(struct srn_replay *replay)
 }
 
 bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
-			 u32 len)
+			 u32 len, u32 mtu)
 {
-	if (comes_anyway(slot, psn))
+	u32 sent = len_sent(slot, psn, len, mtu);
+
+	if ((len && !sent) || waits(replay, psn, srn_replay_npsn(sent, mtu), mtu))
 		return true;
 	if (!may_add(replay))
 		return false;
 	*nth_part(replay, replay->num_parts++) = (struct srn_replay_part){
-		.start_psn = psn, .psn = psn, .len = len,
+		.start_psn = psn, .psn = psn, .len = sent,
 	};
 	replay->open++;
 	return true;

@@ -28,7 +28,9 @@ struct srn_replay_slot {
 	u64 orig;
 };
 
-/* As many as a requester of this kind asks for before it waits for answers (score.h). */
+/* Of a requester of this kind as many gaps wait for answers at most (score.h); where those are of more
+ * requests, what is too much is asked for again.
+ */
 #define SRN_REPLAY_PARTS	128
 
 /* A part of an answer that was asked for again: of a READ, or an atomic's. */
@@ -130,11 +132,13 @@ void srn_replay_done(struct srn_replay *replay, struct srn_replay_slot *slot);
 /**
  * srn_replay_add_part() - @len bytes of the answer of @slot, from @psn on, are to be sent again
  *
- * What its first answer has yet to come to is not sent twice for it.
+ * What its first answer has yet to come to is not sent twice for it, nor what is to be sent again
+ * anyway.
+ *
  * BH disabled. Return: false if there is no room, and it is forgotten: the peer asks again.
  */
 bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot *slot, u32 psn,
-			 u32 len);
+			 u32 len, u32 mtu);
 /**
  * srn_replay_first_part() - the part that goes next, as a slot of its own; there is one
  *

@@ -130,13 +130,15 @@ static bool has_psn(const struct srn_score_try *t, u32 psn)
 	return !is_before(psn, t->psn) && is_before(psn, end_of(t));
 }
 
-/* What was asked for is answered in that order: the tries in front of that of @psn are lost. */
-static void overtake(struct srn_score *s, u32 psn)
+/* What was asked for is answered in that order: the tries in front of that of @psn are lost. But the
+ * answer may be to a request before, which was late, if it comes so soon.
+ */
+static void overtake(struct srn_score *s, u32 psn, const struct srn_score_wait *wait, u64 now)
 {
 	u32 i;
 
 	for (i = s->num_again; i < s->num_tries; i++)
-		if (has_psn(nth_try(s, i), psn))
+		if (has_psn(nth_try(s, i), psn) && now - nth_try(s, i)->ns >= wait->soon)
 			s->num_again = i;
 }
 
@@ -147,7 +149,7 @@ void srn_score_came(struct srn_score *s, u32 psn, const struct srn_score_wait *w
 	srn_score_reached(s, srn_psn_add(psn, 1), wait, now);
 	/* Where the path keeps no order, time tells. */
 	if (!wait->reorder)
-		overtake(s, psn);
+		overtake(s, psn, wait, now);
 	earn(s, 1);
 	settle(s);
 }

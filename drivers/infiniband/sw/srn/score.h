@@ -59,6 +59,7 @@ struct srn_score {
 struct srn_score_wait {
 	u64 reorder;		/* after a later one was heard of */
 	u64 again;		/* after it was sent again, if nothing later was heard of */
+	u64 soon;		/* before that no answer to what was sent can be here */
 };
 
 /** srn_score_start() - nothing is known of @una and what follows; all of @s is set */

@@ -350,17 +350,17 @@ static struct srn_replay_slot *answer_both(struct srn_qp *qp)
 	return srn_replay_find(&qp->resp.replay, READ_PSN);
 }
 
-/* None takes the place of another, whatever they have in common. */
+/* None takes the place of another that has more, or other packets. */
 static void srn_replay_parts_test(struct kunit *test)
 {
 	struct srn_qp *qp = fake_qp(test, 2);
 	struct srn_replay *replay = &qp->resp.replay;
 	struct srn_replay_slot *slot = answer_both(qp), as;
 
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU));
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0));
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU + 100, MTU));
 	KUNIT_EXPECT_EQ(test, replay->open, 4);
 	KUNIT_EXPECT_TRUE(test, srn_replay_reads(replay, RKEY));
 	take_part(test, replay, 1, MTU);
@@ -369,7 +369,7 @@ static void srn_replay_parts_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, as.op, SRN_OP_FETCH_ADD);
 	KUNIT_EXPECT_EQ(test, as.orig, 42);
 	take_part(test, replay, 3, 0);
-	take_part(test, replay, 1, MTU);
+	take_part(test, replay, 1, MTU + 100);
 	KUNIT_EXPECT_EQ(test, replay->open, 0);
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
 	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
@@ -382,7 +382,7 @@ static void srn_replay_part_goes_on_test(struct kunit *test)
 	struct srn_replay *replay = &qp->resp.replay;
 	struct srn_replay_slot *slot = answer_both(qp), as;
 
-	srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU);
+	srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU, MTU);
 	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
 	srn_replay_advance(&as, 2);
 	srn_replay_part_sent(replay, &as);
@@ -405,11 +405,11 @@ static void srn_replay_parts_bound_test(struct kunit *test)
 	set_all_answered(replay);
 	slot = srn_replay_find(replay, 0);
 	for (i = 0; i < SRN_REPLAY_PARTS; i++)
-		KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU));
-	KUNIT_EXPECT_FALSE(test, srn_replay_add_part(replay, slot, i, MTU));
+		KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU, MTU));
+	KUNIT_EXPECT_FALSE(test, srn_replay_add_part(replay, slot, i, MTU, MTU));
 	KUNIT_EXPECT_EQ(test, replay->open, SRN_REPLAY_PARTS);
 	take_part(test, replay, 0, MTU);
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, i, MTU, MTU));
 	for (i = 1; i <= SRN_REPLAY_PARTS; i++)
 		take_part(test, replay, i, MTU);
 	KUNIT_EXPECT_EQ(test, replay->open, 0);
@@ -424,13 +424,41 @@ static void srn_replay_parts_to_come_test(struct kunit *test)
 
 	add_read(qp, 0, 4 * MTU);
 	srn_replay_advance(slot, 2);
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU, MTU));
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU, MTU));
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 1);
+	take_part(test, replay, 1, MTU);
+	/* Of one that is of both sides only what has gone. */
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 0, 4 * MTU, MTU));
+	take_part(test, replay, 0, 2 * MTU);
 	srn_replay_done(replay, slot);
-	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 2, MTU, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 1);
+}
+
+/* What waits to be sent again is not asked for once more. */
+static void srn_replay_parts_once_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = answer_both(qp), as;
+
+	srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU, MTU);
+	srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0, MTU);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, READ_PSN, 3 * MTU, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 0, MTU, MTU));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0, MTU));
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 2);
+	/* Not all of it; and what has gone of it. */
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 0, 2 * MTU, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 3);
+	KUNIT_ASSERT_TRUE(test, srn_replay_first_part(replay, &as));
+	srn_replay_advance(&as, 1);
+	srn_replay_part_sent(replay, &as);
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, READ_PSN, MTU, MTU));
+	KUNIT_EXPECT_EQ(test, replay->num_parts, 4);
+	KUNIT_EXPECT_EQ(test, replay->open, 4);
 }
 
 /* Their slot is another's by now. */
@@ -442,7 +470,7 @@ static void srn_replay_parts_of_nobody_test(struct kunit *test)
 
 	add_read(qp, 0, 2 * MTU);
 	set_all_answered(replay);
-	srn_replay_add_part(replay, &replay->slots[0], 0, MTU);
+	srn_replay_add_part(replay, &replay->slots[0], 0, MTU, MTU);
 	KUNIT_EXPECT_TRUE(test, srn_replay_has_room(replay));
 	add_read(qp, 2, MTU);
 	KUNIT_EXPECT_EQ(test, replay->open, 2);
@@ -460,15 +488,15 @@ static void srn_replay_parts_go_test(struct kunit *test)
 	add_read(qp, 2, MTU);
 	set_all_answered(replay);
 	KUNIT_EXPECT_NULL(test, replay->parts);
-	srn_replay_add_part(replay, &replay->slots[0], 2, MTU);
+	srn_replay_add_part(replay, &replay->slots[0], 2, MTU, MTU);
 	srn_replay_abandon(replay);
 	KUNIT_EXPECT_EQ(test, replay->open, 0);
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
-	srn_replay_add_part(replay, &replay->slots[0], 2, MTU);
+	srn_replay_add_part(replay, &replay->slots[0], 2, MTU, MTU);
 	KUNIT_EXPECT_EQ(test, 0, srn_replay_resize(replay, 2));
 	KUNIT_EXPECT_EQ(test, replay->open, 1);
 	take_part(test, replay, 2, MTU);
-	srn_replay_add_part(replay, srn_replay_find(replay, 2), 2, MTU);
+	srn_replay_add_part(replay, srn_replay_find(replay, 2), 2, MTU, MTU);
 	srn_replay_clear(replay);
 	KUNIT_EXPECT_EQ(test, replay->open, 0);
 	KUNIT_EXPECT_EQ(test, replay->num_parts, 0);
@@ -495,6 +523,7 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE(srn_replay_part_goes_on_test),
 	KUNIT_CASE(srn_replay_parts_bound_test),
 	KUNIT_CASE(srn_replay_parts_to_come_test),
+	KUNIT_CASE(srn_replay_parts_once_test),
 	KUNIT_CASE(srn_replay_parts_of_nobody_test),
 	KUNIT_CASE(srn_replay_parts_go_test),
 	{}
