@@ -195,8 +195,9 @@ TEST_F(Device, ManyContextsAndProtectionDomains) {
   for (int i = 0; i < 900; i++) pds.push_back(Must(Pd::Create(contexts[i % contexts.size()])));
 }
 
-// Leaves everything to the kernel, with requests outstanding.
-int ExitWithObjects() {
+// Leaves everything to the kernel, with requests outstanding. In a child, which does not go on with
+// the tests that are its parent's if that fails.
+int ExitWithObjects() try {
   Host host = Host::Open(DeviceA(), Ip::kV4, 64 << 10);
   Cq cq = Must(Cq::Create(host.ctx, 16));
   Srq srq = Must(Srq::Create(host.pd, 16));
@@ -206,6 +207,9 @@ int ExitWithObjects() {
   Must(ConnectTo(qp, host.port, host.port.gid, 0xfffff3, 0, 0, {}));
   for (uint64_t id = 0; id < 10; id++) Must(qp.Post(SendWr::Send(id, host.mr.Slice(0, 8192))));
   _exit(0);
+} catch (const SetupFailure& failure) {
+  std::fprintf(stderr, "%s\n", failure.what());
+  return 1;
 }
 
 TEST_F(Device, ProgramMayExitWithObjectsAndRequestsAlive) {
