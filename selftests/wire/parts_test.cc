@@ -19,15 +19,10 @@ namespace {
 using roce::Sack;
 using roce::SackKind;
 
-class RcParts : public HoldTest {
+class RcParts : public LongPathTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
-
-  // Of the PSNs that a test counts with.
-  uint32_t DevPsn(int i = 0) const { return WireTest::DevPsn(i + base_); }
   // The peer says hello, and that it answers each part, or not.
   void StartParts(const QpOptions& options = {}, bool parts = true) {
-    base_ = 0;
     Restart(options);
     peer().Send(roce::EncodeSack(PeerPsn(), {SackKind::kHello, 3584, 0, {}, false, parts}));
     const std::optional<Sack> answer = roce::DecodeSack(peer().Expect());
@@ -35,28 +30,10 @@ class RcParts : public HoldTest {
     EXPECT_EQ(answer->kind, SackKind::kAnswer);
     EXPECT_TRUE(answer->parts);
   }
-  // On a path that looks so long that no probe goes, and nothing is taken for lost again for the
-  // time that it takes, before the test is over.
   void StartOnLongPath(QpOptions options = {}, bool parts = true) {
     options.timeout = 20;
-    for (int turn = 0; turn < 10; ++turn)
-      if (LooksLong(options, parts)) return;
-    ADD_FAILURE() << "never without a probe";
+    MakeLongPath([&] { StartParts(options, parts); });
   }
-  // False: the machine was too busy to answer before it was asked again, which tells nothing.
-  bool LooksLong(const QpOptions& options, bool parts) {
-    StartParts(options, parts);
-    ep().PostSend(77, 0, 16);
-    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
-    // Less than what a path that is not known is given before it is asked: 250 ms.
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    peer().Send(Ack(DevPsn(), 1));
-    ExpectSent(77, IBV_WC_SEND);
-    base_ = 1;
-    return !peer().Receive(std::chrono::microseconds(0));
-  }
-  // There nothing is lost again for so long.
-  static constexpr std::chrono::milliseconds kLost{250};
   // Posts a READ of so many packets, the last of them short, of which all come but `lost`.
   void ReadBut(const std::set<int>& lost, int packets) {
     const uint32_t length = static_cast<uint32_t>(packets) * mtu() - 5;
@@ -82,10 +59,6 @@ class RcParts : public HoldTest {
     const size_t skip = static_cast<size_t>(first) * mtu();
     const size_t end = std::min(skip + static_cast<size_t>(packets) * mtu(), data_.size());
     Send(ReadResponses(DevPsn(first), Bytes(data_.begin() + skip, data_.begin() + end), mtu(), 1));
-  }
-  void ExpectNoneAgain() {
-    peer().ExpectNothingYet(std::min<std::chrono::microseconds>(
-        Wire::Get().Patience(std::chrono::milliseconds(5)), kLost / 5));
   }
   void ExpectRead() {
     ExpectSent(1, IBV_WC_RDMA_READ);
@@ -117,7 +90,6 @@ class RcParts : public HoldTest {
     return Reth(kPlace + skip, std::min(static_cast<uint32_t>(packets) * mtu(), length_ - skip));
   }
 
-  int base_ = 0;
   Bytes data_;
   std::vector<Packet> answer_;
   uint32_t length_ = 0;

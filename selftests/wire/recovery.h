@@ -2,6 +2,7 @@
 // How connections of the module repair loss: its parameter "recovery".
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "fixture.h"
@@ -17,6 +18,38 @@ class HoldTest : public WireTest {
  protected:
   void SetUp() override { ASSERT_TRUE(SetRecovery("hold")); }
   void TearDown() override { EXPECT_TRUE(SetRecovery(Wire::Get().config().recovery)); }
+};
+
+// Tests of "sack" by a peer that says when it has got something: on a path that looks so long that
+// no probe goes, and nothing is taken for lost again, before the test is over. To read a counter
+// takes longer than the round trip of a scripted peer.
+class LongPathTest : public HoldTest {
+ protected:
+  void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
+
+  // Of the PSNs that a test counts with.
+  uint32_t DevPsn(int i = 0) const { return WireTest::DevPsn(i + base_); }
+  // `start` makes a new connection, on which nothing was sent.
+  template <typename Start>
+  void MakeLongPath(Start start) {
+    for (int turn = 0; turn < 10; ++turn) {
+      base_ = 0;
+      start();
+      if (LooksLong()) return;
+    }
+    ADD_FAILURE() << "never without a probe";
+  }
+  // There nothing is lost again, and no probe goes, for so long.
+  static constexpr std::chrono::milliseconds kLost{250};
+  // Long enough to see that nothing comes, of a path that may be slow, and no longer than it lasts.
+  static std::chrono::microseconds Quiet();
+  void ExpectNoneAgain() { peer().ExpectNothingYet(Quiet()); }
+
+  int base_ = 0;
+
+ private:
+  // False: the machine was too busy to answer before it was asked again, which tells nothing.
+  bool LooksLong();
 };
 
 }  // namespace wire

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SACK packets: who is sent them, what they say, and what follows from them.
-#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <optional>
@@ -19,39 +18,13 @@ using roce::SackKind;
 
 bool IsSackPacket(const Packet& packet) { return packet.bth.opcode == roce::kOpcodeSack; }
 
-class RcSack : public HoldTest {
+class RcSack : public LongPathTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
-
-  // Of the PSNs that a test counts with.
-  uint32_t DevPsn(int i = 0) const { return WireTest::DevPsn(i + base_); }
-  // On a path that looks so long that no probe goes, and nothing is taken for lost again, before
-  // the test is over: to read a counter takes longer than the round trip of a scripted peer.
   void StartOnLongPath(uint32_t sq_psn = 0x00a000, uint8_t retry_cnt = 7) {
-    for (int turn = 0; turn < 10; ++turn)
-      if (LooksLong(sq_psn, retry_cnt)) return;
-    ADD_FAILURE() << "never without a probe";
-  }
-  // False: the machine was too busy to answer before it was asked again, which tells nothing.
-  bool LooksLong(uint32_t sq_psn, uint8_t retry_cnt) {
-    base_ = 0;
-    Restart({.sq_psn = roce::PsnAdd(sq_psn, -1), .timeout = 20, .retry_cnt = retry_cnt});
-    Greet();
-    ep().PostSend(77, 0, 16);
-    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
-    // Less than what a path that is not known is given before it is asked: 250 ms.
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    peer().Send(Ack(DevPsn(), 1));
-    ExpectSent(77, IBV_WC_SEND);
-    base_ = 1;
-    return !peer().Receive(std::chrono::microseconds(0));
-  }
-  // There nothing is lost again, and no probe goes, for so long.
-  static constexpr std::chrono::milliseconds kLost{250};
-  // Long enough to see that nothing comes, of a path that may be slow, and no longer than it lasts.
-  static std::chrono::microseconds Quiet() {
-    return std::min<std::chrono::microseconds>(Wire::Get().Patience(std::chrono::milliseconds(5)),
-                                               kLost / 5);
+    MakeLongPath([&] {
+      Restart({.sq_psn = roce::PsnAdd(sq_psn, -1), .timeout = 20, .retry_cnt = retry_cnt});
+      Greet();
+    });
   }
   // There, what a busy machine may be too slow for: to see the end of it before all is lost again.
   // Then once more. To read the counters takes a part of that time, so it is done before.
@@ -117,13 +90,11 @@ class RcSack : public HoldTest {
     Send(SendMessage(PeerPsn(psn), Bytes(16, 0), mtu()));
     EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(psn), roce::RnrNak(kTold)));
   }
-  void ExpectNoneAgain() { peer().ExpectNothingYet(Quiet()); }
   void ExpectAllSent(int num) {
     peer().Send(Ack(DevPsn(num - 1), static_cast<uint32_t>(num)));
     for (int i = 0; i < num; ++i) ExpectSent(static_cast<uint64_t>(i), IBV_WC_SEND);
   }
 
-  int base_ = 0;
   std::optional<Counters> before_;
 };
 SRN_ANY_IP_VERSION(RcSack);

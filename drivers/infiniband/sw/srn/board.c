@@ -82,6 +82,14 @@ bool srn_board_acked(struct srn_qp *qp, struct srn_score *s)
 	return false;
 }
 
+u32 srn_board_pick(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 *psn)
+{
+	struct srn_score_wait wait = srn_board_wait(qp);
+	u32 len = srn_score_pick(s, &wait, now_ns, psn);
+
+	return len && srn_window_is_out(&qp->window, *psn) ? len : 0;
+}
+
 /* One less in flight for a gap, as for the first NAK of one. */
 void srn_board_sent(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 psn, u32 len)
 {

@@ -32,6 +32,13 @@ void srn_board_drop(struct srn_qp *qp, struct srn_score **board);
  */
 bool srn_board_acked(struct srn_qp *qp, struct srn_score *board);
 
+/**
+ * srn_board_pick() - of what is lost the next run that is in flight: @psn and the length, or 0
+ *
+ * As srn_score_pick(): what is on its way may be less after it.
+ */
+u32 srn_board_pick(struct srn_qp *qp, struct srn_score *board, u64 now_ns, u32 *psn);
+
 /** srn_board_sent() - of what is lost, @len PSNs from @psn on went again at @now_ns, ktime */
 void srn_board_sent(struct srn_qp *qp, struct srn_score *board, u64 now_ns, u32 psn, u32 len);
 

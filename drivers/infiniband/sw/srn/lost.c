@@ -106,12 +106,9 @@ u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 {
 	struct srn_score_wait wait = srn_board_wait(qp);
 	struct srn_score *s = qp->score;
-	u32 len;
+	u32 len = s ? srn_board_pick(qp, s, now_ns, psn) : 0;
 
-	if (!s)
-		return 0;
-	len = srn_score_pick(s, &wait, now_ns, psn);
-	if (!len || !srn_window_is_out(&qp->window, *psn))
+	if (!len)
 		return 0;
 	note_out(qp);
 	if (!srn_score_may_go(s, &wait, now_ns, srn_window_takes_again(&qp->window)))

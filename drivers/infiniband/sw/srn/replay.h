@@ -28,8 +28,8 @@ struct srn_replay_slot {
 	u64 orig;
 };
 
-/* Of a requester of this kind as many gaps wait for answers at most (score.h); where those are of more
- * requests, what is too much is asked for again.
+/* A requester of this kind waits for the answers to so many gaps (score.h). Where a gap is of several
+ * requests there may be more: those that find no room are asked for again.
  */
 #define SRN_REPLAY_PARTS	128
 
