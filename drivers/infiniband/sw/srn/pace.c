@@ -84,25 +84,31 @@ static void catch_up(struct srn_pace *p, u64 now_ns)
 	p->next_ns = now_ns;
 }
 
-static u32 bytes_left(const struct srn_pace *p, u64 now_ns)
+/* What may go at once. */
+static u32 allowance(const struct srn_pace *p)
 {
-	u64 owed = p->next_ns - now_ns, may = p->quantum_ns + p->late_ns;
+	u64 bytes = div_u64((p->quantum_ns + p->late_ns) * p->rate, NSEC_PER_SEC);
 
-	if (owed >= may)
-		return 0;
-	return min_t(u64, div_u64((may - owed) * p->rate, NSEC_PER_SEC), U32_MAX / 2);
+	return min_t(u64, bytes, U32_MAX / 2);
 }
 
+/* Time that passes while a quantum goes does not add to it: who is slower than the rate would
+ * send the rest, and all that follows, packet by packet, and be slower for that.
+ */
 u32 srn_pace_ask(struct srn_pace *p, enum srn_pace_side side, u64 now_ns)
 {
 	u32 num;
 
 	forgive(p, now_ns);
-	if (p->closed && now_ns < p->next_ns)
-		return 0;
-	catch_up(p, now_ns);
+	if (now_ns < p->next_ns) {
+		if (p->closed)
+			return 0;
+		p->left = min(p->left, allowance(p));
+	} else {
+		catch_up(p, now_ns);
+		p->left = allowance(p);
+	}
 	p->closed = false;
-	p->left = bytes_left(p, now_ns);
 	num = p->left / p->packet;
 	return num > 1 && p->waits & ~BIT(side) ? num / 2 : num;
 }

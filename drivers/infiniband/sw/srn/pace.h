@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pace: when what a QP sends may go, that it is no more than so many bytes a second. What may
- * go at once is a quantum: what goes in 100 us, two packets at least, a run at most. Then it is
- * closed until all that has left has had its time. Pure arithmetic: times in, packets out.
+ * go at once is a quantum: what goes in 100 us, two packets at least, a run at most. The next may
+ * go when all that has left has had its time. Pure arithmetic: times in, packets out.
  */
 #ifndef SRN_PACE_H
 #define SRN_PACE_H
@@ -40,7 +40,7 @@ struct srn_pace {
 	u64 quantum_ns;		/* that a quantum takes */
 	u64 rest;		/* of the last division by the rate */
 	u32 packet;		/* bytes: the longest */
-	u32 left;		/* bytes that may go on, as it was when that was asked last */
+	u32 left;		/* bytes of the quantum that may go on */
 	u32 sent;		/* bytes that have left, free-running, whether it is on or not */
 	bool closed;		/* until next_ns */
 	u8 waits;		/* BIT(side) of who was refused when it was last closed */

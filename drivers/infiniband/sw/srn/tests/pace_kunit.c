@@ -166,6 +166,28 @@ static void srn_pace_charged_closed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, send_all(&p, PACKET, now), SRN_PACE_QUANTUM_NS / 8 / PACKET);
 }
 
+/* Who is slower than the rate sends whole quanta, too: what passes meanwhile adds nothing to one. */
+static void srn_pace_slow_test(struct kunit *test)
+{
+	struct srn_pace p = new_pace(125000000);
+	u64 now = START, spent = 2 * PACKET * 8;
+
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 11);
+	srn_pace_sent(&p, 4 * PACKET);
+	now += spent;
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 7);
+	srn_pace_sent(&p, 7 * PACKET);
+	now += spent;
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 0);
+	KUNIT_EXPECT_EQ(test, wait(&p, now), 11 * PACKET * 8 - 2 * spent);
+	/* A limit that sinks meanwhile takes from what is left. */
+	now += wait(&p, now);
+	srn_pace_ask(&p, SRN_PACE_REQUESTS, now);
+	srn_pace_sent(&p, PACKET);
+	srn_pace_limit(&p, SRN_PACE_CC, 12500000);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 2);
+}
+
 /* Between quanta it stays closed, whoever asks. */
 static void srn_pace_closed_test(struct kunit *test)
 {
@@ -342,6 +364,7 @@ static struct kunit_case srn_pace_cases[] = {
 	KUNIT_CASE(srn_pace_late_test),
 	KUNIT_CASE(srn_pace_idle_test),
 	KUNIT_CASE(srn_pace_charged_closed_test),
+	KUNIT_CASE(srn_pace_slow_test),
 	KUNIT_CASE(srn_pace_closed_test),
 	KUNIT_CASE(srn_pace_share_test),
 	KUNIT_CASE(srn_pace_ends_test),
