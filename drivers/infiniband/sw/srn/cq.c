@@ -23,13 +23,20 @@ static struct srn_cqe *slot_of(struct srn_cqe *cqes, u32 entries, u32 index)
 	return &cqes[index & (entries - 1)];
 }
 
+/* A resize takes the page away: nobody looks at it without the lock. */
+static struct srn_cq_page *page_of(const struct srn_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	return cq->page;
+}
+
 /* CQEs that wait to be polled. A program's index is believed as far as it harms
  * nobody: an impossible one gives more than entries, which counts as full.
  */
 static u32 unconsumed(const struct srn_cq *cq)
 {
 	/* Acquire: the program has read the slots that it gives back. */
-	u32 cons = cq->kernel ? cq->cons : smp_load_acquire(&cq->page->cons);
+	u32 cons = cq->kernel ? cq->cons : smp_load_acquire(&page_of(cq)->cons);
 
 	return cq->prod - cons;
 }
@@ -37,16 +44,17 @@ static u32 unconsumed(const struct srn_cq *cq)
 /* Whether this completion notifies; disarms if so. */
 static bool take_arm(struct srn_cq *cq, bool solicited)
 {
+	struct srn_cq_page *page = page_of(cq);
 	u32 arm;
 
 	/* Pairs with the barrier of who arms: store arm, full barrier, load prod. */
 	smp_mb();
-	arm = READ_ONCE(cq->page->arm);
+	arm = READ_ONCE(page->arm);
 	if (likely(arm == SRN_CQ_DISARMED))
 		return false;
 	if (arm == SRN_CQ_ARM_SOLICITED && !solicited)
 		return false;
-	return xchg(&cq->page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
+	return xchg(&page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
 }
 
 /* Calls of the event handler in one go. A program that arms without end, while others
@@ -118,7 +126,6 @@ static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *
 {
 	struct srn_cqe *slot = slot_of(cq->cqes, cq->entries, cq->prod);
 
-	lockdep_assert_held(&cq->lock);
 	*slot = *cqe;
 	if (cq->timestamps)
 		slot->timestamp = ktime_get_ns();
@@ -126,7 +133,7 @@ static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *
 		cq->qps[cq->prod & (cq->entries - 1)] = qp;
 	cq->prod++;
 	/* Pairs with the acquire in the provider's poll: first the CQE. */
-	smp_store_release(&cq->page->prod, cq->prod);
+	smp_store_release(&page_of(cq)->prod, cq->prod);
 }
 
 bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp)
@@ -145,7 +152,7 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 		armed = take_arm(cq, solicited);
 	} else {
 		cq->overrun = true;
-		smp_store_release(&cq->page->dead, SRN_CQ_OVERRUN);
+		smp_store_release(&page_of(cq)->dead, SRN_CQ_OVERRUN);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 
@@ -177,13 +184,24 @@ u32 srn_cq_unpolled(struct srn_cq *cq)
 	unsigned long flags;
 	u32 waiting;
 
-	/* The lock: a resize takes the page away. */
 	spin_lock_irqsave(&cq->lock, flags);
 	waiting = unconsumed(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return waiting;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_unpolled);
+
+bool srn_cq_is_armed(struct srn_cq *cq)
+{
+	unsigned long flags;
+	bool armed;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	armed = READ_ONCE(page_of(cq)->arm) != SRN_CQ_DISARMED;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return armed;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_is_armed);
 
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp)
 {
@@ -259,13 +277,15 @@ int srn_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	u32 arm = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ? SRN_CQ_ARM_SOLICITED :
 								       SRN_CQ_ARM_NEXT;
 	struct srn_cq *cq = to_srn_cq(ibcq);
+	struct srn_cq_page *page;
 	unsigned long irq;
 	int missed = 0;
 
 	spin_lock_irqsave(&cq->lock, irq);
+	page = page_of(cq);
 	/* A wider request that is pending stays. */
-	if (READ_ONCE(cq->page->arm) != SRN_CQ_ARM_NEXT)
-		WRITE_ONCE(cq->page->arm, arm);
+	if (READ_ONCE(page->arm) != SRN_CQ_ARM_NEXT)
+		WRITE_ONCE(page->arm, arm);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = unconsumed(cq) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq);
@@ -456,11 +476,10 @@ static void switch_ring(struct srn_cq *cq, struct new_ring *new, u32 count)
 {
 	struct srn_cq_page *page = new->mem.addr;
 
-	lockdep_assert_held(&cq->lock);
 	copy_cqes(cq, new, cq->prod);
 	page->cons = cq->prod - count;
 	page->prod = cq->prod;
-	page->arm = READ_ONCE(cq->page->arm);
+	page->arm = READ_ONCE(page_of(cq)->arm);
 	page->dead = cq->overrun ? SRN_CQ_OVERRUN : 0;
 	swap(cq->mem, new->mem);
 	set_ring(cq);

@@ -74,10 +74,7 @@ u32 srn_cq_room(struct srn_cq *cq);
 u32 srn_cq_unpolled(struct srn_cq *cq);
 
 /** srn_cq_is_armed() - whether the program is to be told of what completes next: it may sleep */
-static inline bool srn_cq_is_armed(const struct srn_cq *cq)
-{
-	return READ_ONCE(cq->page->arm) != SRN_CQ_DISARMED;
-}
+bool srn_cq_is_armed(struct srn_cq *cq);
 
 /** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);
