@@ -13,7 +13,7 @@ capture() {
 	local what=$1 number=$2 dir args=()
 
 	shift 2
-	find "$@" -name '*.gcda' | grep -q . || return 0
+	[ -n "$(find "$@" -name '*.gcda' -print -quit)" ] || return 0
 	for dir; do
 		args+=(--directory "$dir")
 	done

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/srn-abi.h>
 
 #include "cc.h"
 #include "device.h"
@@ -80,7 +81,8 @@ static int add(struct ib_device *ibdev)
 {
 	struct panel *panel;
 
-	if (ibdev->ops.owner != THIS_MODULE)
+	/* Not by the owner: of all that is built in it is NULL. */
+	if (ibdev->ops.driver_id != (enum rdma_driver_id)SRN_DRIVER_ID)
 		return -EOPNOTSUPP;
 	panel = kzalloc(sizeof(*panel), GFP_KERNEL);
 	if (!panel)
