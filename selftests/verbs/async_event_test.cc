@@ -132,6 +132,25 @@ TEST_P(Drain, EventComesWhenStartedRequestsHaveCompleted) {
   EXPECT_EQ(Must(p.a.qp.Query()).attr.sq_draining, 0);
 }
 
+// One READ at a time: the second was taken from the queue with the others, and waits for the first.
+TEST_P(Drain, EventDoesNotWaitForRequestsThatWereNotStarted) {
+  Pair p = Connected({}, {.rd_atomic = 1});
+  const auto here = a_.mr.Slice(0, 64);
+  Must(p.a.qp.Post(SendWr::Send(1, here)));  // the receiver is not ready
+  Must(p.a.qp.Post(SendWr::Read(2, here, b_.mr.At(0))));
+  Must(p.a.qp.Post(SendWr::Read(3, here, b_.mr.At(0))));
+  ExpectQuiet(p.a.send_cq);
+  Must(ToSqd(p.a.qp, true));
+  ExpectNoEvent(a_);
+  Must(p.b.qp.Post(RecvWr(4, {b_.mr.Slice(0, 64)})));
+  ExpectEvent(a_, IBV_EVENT_SQ_DRAINED, p.a.qp);
+  EXPECT_EQ(Await(p.a.send_cq).wr_id, 1u);
+  EXPECT_EQ(Await(p.a.send_cq).wr_id, 2u);
+  ExpectQuiet(p.a.send_cq);
+  Must(p.a.qp.ModifyState(IBV_QPS_RTS));
+  EXPECT_EQ(Await(p.a.send_cq).wr_id, 3u);
+}
+
 TEST_P(Drain, RequestsPostedInSqdWaitForRts) {
   Pair p = Connected();
   Must(ToSqd(p.a.qp, true));

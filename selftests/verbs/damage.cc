@@ -51,6 +51,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Pack.MessagesWait*", kNotReady},
       {"*Pack.MessagesWait*", "sent_nak packet_seq_err duplicate_request"},
       {"*Drain.EventComes*", kNotReady},
+      {"*Drain.EventDoesNotWait*", kNotReady},
       {"*SharedQueue.EmptyQueue*", kNotReady},
 
       {"*Device.ProgramMayExit*", kSilence},

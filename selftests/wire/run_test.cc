@@ -137,6 +137,14 @@ TEST_P(RcRun, AnswersAreWholePackets) {
 }
 
 // What goes again was seen by the peer, perhaps: it is copied, and goes as packets.
+// The last one does not begin the answer, and yet its last packet says what was answered.
+TEST_P(RcRun, AnswerOfSeveralRunsEndsLikeThatOfOne) {
+  Start();
+  const uint32_t length = 200 * mtu() + 1;
+  ep().FillPattern(kPlace, length);
+  ExpectAnswer(PeerPsn(), 0, length, 1);
+}
+
 TEST_P(RcRun, WhatIsSentAgainIsPackets) {
   Start();
   const auto expected = WriteFrom(Length(0));
