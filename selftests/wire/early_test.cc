@@ -38,6 +38,24 @@ TEST_P(RcEarly, OnlyTheHoleIsNeeded) {
   EXPECT_EQ(counters.Growth("rcvd_early_responses"), 4u);
 }
 
+// What finds no memory of ours was not taken, early or not.
+TEST_P(RcEarly, WhatCantBePlacedIsNotTaken) {
+  Start({.timeout = 20});
+  const uint32_t length = 3 * mtu();
+  ibv_sge bad = ep().mr().Slice(kPlace + mtu(), 2 * mtu());
+  bad.lkey ^= 0x5a5a5a00;
+  ep().Post(SendWr::Read(1, {ep().mr().Slice(kPlace, mtu()), bad}, {kRemoteVa, kRemoteKey}));
+  ExpectReadRequest(DevPsn(0), length);
+  const auto answer = ReadResponses(DevPsn(0), Pattern(length), mtu(), 1);
+  peer().Send(answer[1]);
+  peer().Send(answer[2]);
+  ExpectReadRequest(DevPsn(0), length);
+  peer().Send(answer[0]);
+  ep().ExpectNoCompletion();
+  peer().Send(answer[1]);
+  ExpectSendFails(1, IBV_WC_LOC_PROT_ERR);
+}
+
 // What was asked for again brings all that follows: the next hole is in it.
 TEST_P(RcEarly, SecondHoleIsNotAskedForTwice) {
   Start({.timeout = 20});
