@@ -14,6 +14,7 @@ struct poster {
 	struct srn_cq cq;
 	struct srn_av first, next;
 	unsigned int completions;
+	u32 head;	/* as the handler saw it */
 };
 
 static void put(struct poster *u, struct srn_av *av, u64 wr_id)
@@ -34,6 +35,7 @@ static void on_comp(struct ib_cq *cq, void *arg)
 {
 	struct poster *u = arg;
 
+	u->head = u->qp.sq.head;
 	if (!u->completions++)
 		put(u, &u->next, 2);
 }
@@ -90,6 +92,7 @@ static void srn_sq_retired_slot_is_the_posters_test(struct kunit *test)
 	srn_req_notify_cq(&u->cq.ibcq, IB_CQ_NEXT_COMP);
 	srn_sq_retire(&u->qp);
 	KUNIT_EXPECT_EQ(test, u->completions, 1u);
+	KUNIT_EXPECT_EQ(test, u->head, 1u);
 	KUNIT_EXPECT_EQ(test, u->cq.cqes->wr_id, 1ull);
 	KUNIT_EXPECT_EQ(test, refcount_read(&u->first.refs), 1u);
 	/* What the handler posted is whole. */
