@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Two sides of a ring at once. Who finds nothing to do goes to sleep after it has said so, and the
 // other side must wake it. Stress: it shows locks, order and wake-ups that are missing altogether;
-// a missing barrier it shows only with luck.
+// a missing barrier it shows where two CPUs do the same at once.
 
 #include <atomic>
 #include <chrono>
@@ -135,6 +135,41 @@ TEST_F(ConcurrencyTest, EachPostWakesTheKernel) {
   EXPECT_GT(sender.sleeps(), 0u);
 }
 
+// Both look at the same moment, again and again: a CPU that delays its store past its look, as all
+// do without a barrier, is caught in some of the rounds where two are free.
+TEST_F(ConcurrencyTest, WhoPostsAndWhoSleepsSeeEachOther) {
+  srn_qp_page& page = *kernel_.Of(MakeQp(IBV_QPT_RC)).page;
+  Gathered gathered{};
+  const Doorbell doorbell(kernel_.doorbell_fd(), 0, gathered);
+  bool rung = false;
+  kernel_.on_doorbell = [&rung] { rung = true; };
+  std::atomic<uint32_t> begun{0}, over{0};
+  bool seen = false;
+
+  std::jthread kernel([&](std::stop_token stop) {
+    for (uint32_t round = 1; !stop.stop_requested(); ++round) {
+      while (begun.load() != round)
+        if (stop.stop_requested()) return;
+      StoreRelease(page.status, SRN_QP_NEED_DB);
+      FullBarrier();
+      seen = LoadAcquire(page.sq_tail) == round;
+      over.store(round);
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + 1s;
+  for (uint32_t round = 1; round < kTotal && std::chrono::steady_clock::now() < end; ++round) {
+    StoreRelease(page.status, 0);
+    rung = false;
+    begun.store(round);
+    // The other one takes as long to see that, or less, or more.
+    for (std::atomic<uint32_t> wait = 0; wait < round % 64; ++wait) continue;
+    StoreRelease(page.sq_tail, round);
+    doorbell.AfterSend(page);
+    while (over.load() != round) continue;
+    ASSERT_TRUE(rung || seen) << "in round " << round;
+  }
+}
+
 // As above for events. The CQ has no locks, which are barriers on some machines.
 TEST_F(ConcurrencyTest, ArmedQueueIsAlwaysNotified) {
   ibv_cq_init_attr_ex attr = {};
@@ -182,6 +217,32 @@ TEST_F(ConcurrencyTest, ArmedQueueIsAlwaysNotified) {
   EXPECT_GT(waits, 0u);
   kernel.join();
   EXPECT_EQ(ibv_destroy_cq(cq), 0);
+}
+
+// The kernel fills each slot as soon as it is given back: what was in it is copied by then. It must
+// be quick to show that it is not: as it is beside ThreadSanitizer.
+TEST_F(ConcurrencyTest, SlotIsGivenBackWhenItWasCopied) {
+  KernelCq& queue = kernel_.Of(cq_);
+
+  std::jthread kernel([&](std::stop_token stop) {
+    for (uint32_t i = 0; i < kTotal; ++i) {
+      while (i - LoadAcquire(queue.page->cons) == queue.entries)
+        if (stop.stop_requested()) return;
+      srn_cqe cqe = {};
+      cqe.wr_id = i;
+      cqe.byte_len = i;
+      queue.Post(cqe);
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + 1s;
+  ibv_wc wc[4];
+  for (uint32_t next = 0; next < kTotal && std::chrono::steady_clock::now() < end;) {
+    const int polled = ibv_poll_cq(cq_, 4, wc);
+    for (int i = 0; i < polled; ++i, ++next) {
+      ASSERT_EQ(wc[i].wr_id, next);
+      ASSERT_EQ(wc[i].byte_len, next);
+    }
+  }
 }
 
 // The device goes while a program polls: the error comes after the last completion.
