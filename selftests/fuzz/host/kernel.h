@@ -46,6 +46,7 @@ typedef int32_t s32;
 #define be16_to_cpu __be16_to_cpu
 #define be32_get_bits(value, field) ((u32)FIELD_GET(field, (u64)__be32_to_cpu(value)))
 #define ntohs __be16_to_cpu
+#define INET_ECN_is_ce(field) (((field)&3) == 3)
 
 static inline u64 get_unaligned_le64(const void* p) {
   u64 value;
@@ -104,6 +105,13 @@ static inline u8* skb_network_header(const struct sk_buff* skb) { return skb->ne
 static inline int skb_network_offset(const struct sk_buff* skb) { return skb->network_offset; }
 static inline struct iphdr* ip_hdr(const struct sk_buff* skb) { return (void*)skb->network; }
 static inline struct ipv6hdr* ipv6_hdr(const struct sk_buff* skb) { return (void*)skb->network; }
+
+static inline u8 ipv6_get_dsfield(const struct ipv6hdr* ip) {
+  __be16 begin;
+
+  memcpy(&begin, ip, sizeof(begin));
+  return __be16_to_cpu(begin) >> 4;
+}
 
 static inline void ipv6_addr_set_v4mapped(__be32 addr, struct in6_addr* to) {
   memset(to, 0, sizeof(*to));
