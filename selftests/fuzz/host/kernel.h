@@ -1,43 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// As much of the kernel as the module's gate wants (parse.c, icrc.c, opcode.c, crc_fold.c), to run
-// in user space: types, bit fields, and a struct sk_buff whose linear part is exactly as long as it
-// says, in memory of its own, so that AddressSanitizer sees each byte too far. Included before
-// everything else; the kernel's headers that user space has not are empty files.
+// As much of the kernel as the module's gate wants (parse.c, icrc.c, opcode.c, crc_fold.c) beyond
+// what others do: bit fields, headers of IP, and a struct sk_buff whose linear part is exactly as
+// long as it says, in memory of its own, so that AddressSanitizer sees each byte too far.
 #pragma once
 
 #include <asm/byteorder.h>
-#include <assert.h>
 #include <linux/in6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/types.h>
 #include <linux/udp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
+#include <share/kernel.h>
 
 #define __packed __attribute__((packed))
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #define IPPROTO_UDP 17
 #define CSUM_MANGLED_0 ((__sum16)0xffff)
-#define EXPORT_SYMBOL_IF_KUNIT(symbol)
-#define VISIBLE_IF_KUNIT static
 #define BUILD_BUG_ON(condition) static_assert(!(condition), #condition)
-#define min(a, b) ((a) < (b) ? (a) : (b))
-
-#define SZ_4K 4096
-#define SZ_512K (512 << 10)
-#define BIT(n) (1UL << (n))
-#define GENMASK(h, l) ((~0UL >> (63 - (h))) & (~0UL << (l)))
 #define FIELD_GET(mask, value) (((value) & (mask)) >> __builtin_ctzl(mask))
 
 #define U8_MAX 0xff

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "board.h"
+
+#include <algorithm>
+
+namespace model {
+namespace {
+
+// board.c, WATCH_MIN_NS
+constexpr uint64_t kWatchMin = 50'000;
+
+uint64_t AgainNs(const srn_rtt& rtt) {
+  if (!rtt.srtt_ns) return NSEC_PER_SEC;
+  return rtt.srtt_ns +
+         std::max({4 * rtt.var_ns, rtt.srtt_ns / 4, static_cast<uint64_t>(SRN_RTT_SLACK_NS)});
+}
+
+}  // namespace
+
+srn_score_wait Board::Wait() const {
+  return {.reorder = srn_reorder_ns(&order_, rtt_.srtt_ns),
+          .again = AgainNs(rtt_),
+          .soon = rtt_.srtt_ns / 2};
+}
+
+void Board::NoteTwice(uint32_t twice) {
+  const uint32_t more = srn_reorder_twice(&order_, twice);
+  if (!more || !order_.resent) return;
+  order_.resent -= std::min(more, order_.resent);
+  srn_reorder_vain(&order_);
+}
+
+bool Board::Heard(const Answer& sack, uint64_t now) {
+  if (!srn_window_is_out(&window_, sack.expected)) return false;
+  NoteTwice(sack.twice);
+  // What is behind that was not sent, or the cursor went back before it.
+  const int32_t left = srn_psn_diff(window_.at.psn, sack.expected) - 1;
+  const uint32_t num = std::min(sack.num, static_cast<uint32_t>(left));
+  if (bitmap_empty(sack.held.data(), num)) return false;
+  if (!score_) {
+    score_ = std::make_unique<srn_score>();
+    srn_score_start(score_.get(), window_.una);
+  }
+  const srn_score_wait wait = Wait();
+  const uint32_t added =
+      srn_score_heard(score_.get(), sack.expected, sack.held.data(), num, &wait, now);
+  NoteOut();
+  return added;
+}
+
+void Board::Acked() {
+  if (!score_) return;
+  // It was overtaken and came by itself: it was late, not the path long.
+  if (window_.timed && srn_psn_diff(window_.timed_psn, score_->high) < 0)
+    srn_window_untime(&window_);
+  if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&order_);
+  if (!srn_score_is_over(score_.get())) {
+    NoteOut();
+    return;
+  }
+  if (score_->resent) srn_reorder_lost(&order_);
+  Drop();
+}
+
+void Board::Drop() {
+  score_.reset();
+  window_.gone = 0;
+}
+
+uint32_t Board::Next(uint64_t now, uint32_t* psn) {
+  if (!score_) return 0;
+  const srn_score_wait wait = Wait();
+  const uint32_t len = srn_score_pick(score_.get(), &wait, now, psn);
+  if (!len || !srn_window_is_out(&window_, *psn)) return 0;
+  NoteOut();
+  const bool room = srn_window_takes_again(&window_);
+  return srn_score_may_go(score_.get(), &wait, now, room) ? len : 0;
+}
+
+void Board::Sent(uint64_t now, uint32_t psn) {
+  ++order_.resent;
+  srn_window_lost(&window_);
+  if (window_.timed && window_.timed_psn == psn) srn_window_untime(&window_);
+  srn_score_sent(score_.get(), psn, 1, window_.at.psn, now);
+  NoteOut();
+}
+
+uint64_t Board::Due(uint64_t now) const {
+  if (!score_) return UINT64_MAX;
+  const srn_score_wait wait = Wait();
+  const uint64_t due = srn_score_due(score_.get(), &wait, now);
+  // What is due by now was looked at.
+  return due == 0 ? UINT64_MAX : std::max(due, kWatchMin);
+}
+
+}  // namespace model

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "link.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace model {
+
+Link::Link(Events& events, std::mt19937_64& random, const LinkOptions& options)
+    : events_(events), random_(random), options_(options) {}
+
+// What is on the wire in full by now is not in the queue any more.
+void Link::Drain() {
+  for (; !queue_.empty() && queue_.front().at <= events_.now(); queue_.pop_front())
+    queued_ -= queue_.front().bytes;
+}
+
+// Not by a distribution of the standard library: another library would have another run of a seed.
+bool Link::IsLost() {
+  return static_cast<double>(random_() >> 11) < options_.loss * static_cast<double>(1ull << 53);
+}
+
+void Link::Send(uint32_t bytes, std::function<void()> arrives) {
+  Drain();
+  ++counts_.packets;
+  counts_.found += queued_;
+  if (queued_ + bytes > options_.queue) {
+    ++counts_.dropped;
+    return;
+  }
+  free_at_ = std::max(events_.now(), free_at_) + static_cast<uint64_t>(bytes * 8e9 / options_.rate);
+  queued_ += bytes;
+  queue_.push_back({free_at_, bytes});
+  if (!IsLost()) events_.After(free_at_ + options_.propagation - events_.now(), std::move(arrives));
+}
+
+}  // namespace model

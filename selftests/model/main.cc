@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// srn_model: what connections make of a bottleneck, in a line.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "network.h"
+
+int main(int argc, char** argv) {
+  model::Options options;
+  double rtt = 0.2, loss = 0, rate = 200;
+  CLI::App app("connections through one bottleneck, with the module's windows in a model");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--connections", options.connections, "how many")->check(CLI::Range(1, 4096));
+  app.add_option("--depth", options.depth, "messages of 64 KiB that each has posted")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--rtt", rtt, "ms, there and back, without queue")->check(CLI::Range(0.0, 1e4));
+  app.add_option("--loss", loss, "per cent lost behind the queue")->check(CLI::Range(0.0, 100.0));
+  app.add_option("--queue", options.link.queue, "bytes that fit into the queue");
+  app.add_option("--rate", rate, "Mb/s")->check(CLI::Range(0.1, 1e6));
+  app.add_option("--seconds", options.seconds, "after the first half")->check(CLI::Range(0.1, 1e3));
+  app.add_option("--seed", options.seed, "another one, another run");
+  CLI11_PARSE(app, argc, argv);
+
+  options.link.propagation = static_cast<uint64_t>(rtt * 1e6 / 2);
+  options.link.loss = loss / 100;
+  options.link.rate = rate * 1e6;
+  const model::Report report = model::Simulate(options);
+  fmt::print(
+      "goodput {:.3f} of the wire, dropped {:.2f} %, Jain {:.3f}, queue {:.1f} KB, "
+      "cwnd {:.1f}, least RTT {:.2f} ms\n",
+      report.goodput, report.dropped * 100, report.jain, report.queue / 1e3, report.cwnd,
+      report.least_rtt * 1e3);
+  if (report.faults + report.unrepaired == 0) return 0;
+  fmt::print(stderr, "{} faults, {} packets never arrived\n", report.faults, report.unrepaired);
+  return 1;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "network.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace model {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+// Connections begin within this time of each other, ns.
+constexpr uint64_t kBegin = 5'000'000;
+// PSNs from the first one on until they wrap, at most: they shall, in each run.
+constexpr uint32_t kBeforeWrap = 2000;
+// Without anything that is acknowledged, the end.
+constexpr uint64_t kPatience = 20 * kSecond;
+
+uint64_t Ns(double seconds) { return static_cast<uint64_t>(seconds * kSecond); }
+
+double Jain(const std::vector<double>& parts) {
+  double sum = 0, squares = 0;
+  for (const double part : parts) {
+    sum += part;
+    squares += part * part;
+  }
+  return squares > 0 ? sum * sum / squares / static_cast<double>(parts.size()) : 0;
+}
+
+// What holds of a window whatever happens.
+bool IsSane(const srn_window& window) {
+  return srn_psn_diff(window.at.psn, window.una) >= 0 &&
+         srn_psn_diff(window.end, window.at.psn) >= 0 && window.cwnd >= 1 &&
+         window.cwnd <= window.full && srn_window_inflight(&window) <= window.reach &&
+         window.gone <= srn_window_inflight(&window);
+}
+
+}  // namespace
+
+Network::Connection::Connection(Network& network, uint32_t psn)
+    : receiver(network.events_, psn,
+               [this, &network](const model::Answer& answer) { network.Answer(*this, answer); }),
+      sender(network.events_, psn, network.options_.depth,
+             [this, &network](const Request& request) {
+               network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
+             }) {}
+
+Network::Network(const Options& options)
+    : options_(options), random_(options.seed), link_(events_, random_, options.link) {
+  for (int i = 0; i < options.connections; ++i) {
+    const auto psn = static_cast<uint32_t>(SRN_PSN_MASK - random_() % kBeforeWrap);
+    Connection& connection = connections_.emplace_back(*this, psn);
+    events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
+  }
+}
+
+// A sender knows of no more than has come.
+void Network::Answer(Connection& connection, const model::Answer& answer) {
+  events_.After(options_.link.propagation, [this, &connection, answer] {
+    connection.sender.Answered(answer);
+    faults_ += connection.sender.acked() > connection.receiver.delivered();
+    faults_ += !IsSane(connection.sender.window());
+  });
+}
+
+Network::Tally Network::Look() const {
+  Tally tally{.delivered = {}, .link = link_.counts()};
+  for (const Connection& c : connections_) tally.delivered.push_back(c.receiver.delivered());
+  return tally;
+}
+
+Report Network::Difference(const Tally& from, const Tally& to) const {
+  std::vector<double> parts;
+  double sum = 0;
+  for (size_t i = 0; i < to.delivered.size(); ++i) {
+    parts.push_back(static_cast<double>(to.delivered[i] - from.delivered[i]));
+    sum += parts.back();
+  }
+  const auto packets =
+      static_cast<double>(std::max<uint64_t>(to.link.packets - from.link.packets, 1));
+  return {.goodput = sum * kPacketBytes * 8 / options_.link.rate / options_.seconds,
+          .dropped = static_cast<double>(to.link.dropped - from.link.dropped) / packets,
+          .jain = Jain(parts),
+          .queue = static_cast<double>(to.link.found - from.link.found) / packets};
+}
+
+void Network::AddState(Report& report) const {
+  uint64_t least = UINT64_MAX;
+  for (const Connection& c : connections_) {
+    report.cwnd += static_cast<double>(c.sender.window().cwnd) / options_.connections;
+    least = std::min<uint64_t>(least, c.sender.window().least_ns);
+  }
+  report.least_rtt = least == UINT64_MAX ? std::numeric_limits<double>::infinity()
+                                         : static_cast<double>(least) / kSecond;
+}
+
+uint64_t Network::Unacked() const {
+  uint64_t unacked = 0;
+  for (const Connection& c : connections_) unacked += c.sender.unacked();
+  return unacked;
+}
+
+// Nothing new is posted, and all that was is to be there in the end.
+void Network::Repair(Report& report) {
+  for (Connection& c : connections_) c.sender.Finish();
+  uint64_t before;
+  do {
+    before = Unacked();
+    events_.RunUntil(events_.now() + kPatience);
+  } while (Unacked() < before);
+  report.unrepaired = before;
+  for (const Connection& c : connections_) {
+    report.delivered += c.receiver.delivered();
+    faults_ += c.receiver.faults() + (c.sender.acked() != c.receiver.delivered());
+  }
+  report.faults = faults_;
+}
+
+Report Network::Run() {
+  events_.RunUntil(Ns(options_.warm_up));
+  const Tally from = Look();
+  events_.RunUntil(Ns(options_.warm_up + options_.seconds));
+  Report report = Difference(from, Look());
+  AddState(report);
+  Repair(report);
+  return report;
+}
+
+}  // namespace model

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// So many connections from here to there through one bottleneck. Answers come back undelayed by
+// others, and none is lost.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <vector>
+
+#include "events.h"
+#include "link.h"
+#include "receiver.h"
+#include "sender.h"
+
+namespace model {
+
+struct Options {
+  int connections = 1;
+  LinkOptions link = {};
+  int depth = 4;         // messages of 64 KiB that each has posted
+  double warm_up = 0.5;  // seconds that are not looked at
+  double seconds = 2;
+  uint64_t seed = 1;
+};
+
+struct Report {
+  double goodput = 0;       // of the wire; a packet counts once, with its headers
+  double dropped = 0;       // of what came to the queue, since it was full
+  double jain = 0;          // 1: all have the same part
+  double queue = 0;         // bytes, mean of what packets found
+  double cwnd = 0;          // mean, at the end
+  double least_rtt = 0;     // seconds, that any of them knows; infinite: none does
+  uint64_t delivered = 0;   // packets, from the first on
+  uint64_t unrepaired = 0;  // packets that were posted and not acknowledged in the end
+  uint64_t faults = 0;      // what may not be: see Network::Answer(), Receiver::faults()
+};
+
+class Network {
+ public:
+  explicit Network(const Options& options);
+
+  Report Run();
+
+ private:
+  struct Connection {
+    Connection(Network& network, uint32_t psn);
+    Receiver receiver;
+    Sender sender;
+  };
+  // What there was at some time.
+  struct Tally {
+    std::vector<uint64_t> delivered;
+    LinkCounts link;
+  };
+
+  void Answer(Connection& connection, const model::Answer& answer);
+  Tally Look() const;
+  Report Difference(const Tally& from, const Tally& to) const;
+  void AddState(Report& report) const;
+  uint64_t Unacked() const;
+  void Repair(Report& report);
+
+  const Options options_;
+  Events events_;
+  std::mt19937_64 random_;
+  Link link_;
+  std::deque<Connection> connections_;
+  uint64_t faults_ = 0;
+};
+
+inline Report Simulate(const Options& options) { return Network(options).Run(); }
+
+}  // namespace model

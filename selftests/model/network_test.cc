@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the module's windows and scoreboard make of a bottleneck of 200 Mb/s with a queue of 200000
+// bytes, and of packets that are lost beside it.
+#include "network.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace model {
+namespace {
+
+constexpr uint64_t kSeeds = 5;
+
+// And what holds on every path: all that was posted came, once and in order, and no sender takes
+// for acknowledged what has not come. Return: of some seeds the worst.
+Report Worst(Options options) {
+  Report worst{.goodput = 2, .jain = 1};
+  for (options.seed = 1; options.seed <= kSeeds; ++options.seed) {
+    const Report report = Simulate(options);
+    EXPECT_EQ(report.faults, 0u) << "seed " << options.seed;
+    EXPECT_EQ(report.unrepaired, 0u) << "seed " << options.seed;
+    worst.goodput = std::min(worst.goodput, report.goodput);
+    worst.dropped = std::max(worst.dropped, report.dropped);
+    worst.jain = std::min(worst.jain, report.jain);
+  }
+  std::printf("# goodput %.3f of the wire, dropped %.2f %%, Jain %.3f\n", worst.goodput,
+              worst.dropped * 100, worst.jain);
+  return worst;
+}
+
+TEST(OneConnection, FillsTheWireAndLosesLittle) {
+  const Report report = Worst({});
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LT(report.dropped, 0.01);
+}
+
+TEST(OneConnection, LosesNothingWhereItsWindowFitsIntoTheQueue) {
+  const Report report = Worst({.link = {.queue = 400'000}});
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_EQ(report.dropped, 0);
+}
+
+struct Path {
+  int loss;      // per cent
+  int rtt;       // us
+  double least;  // of what is not lost
+};
+
+class Lossy : public testing::TestWithParam<Path> {};
+
+TEST_P(Lossy, KeepsItsRate) {
+  const Path& path = GetParam();
+  const double loss = path.loss / 100.0;
+  const uint64_t propagation = path.rtt * uint64_t{1000} / 2;
+  const Report report = Worst({.link = {.propagation = propagation, .loss = loss}, .depth = 8});
+  EXPECT_GE(report.goodput, path.least * (1 - loss));
+}
+
+// As verbs/goodput measures the module itself. With 10 ms the goal is 0.97 and 0.90, too, and is
+// not reached, since each loss is taken for a full queue: bounds against becoming worse.
+INSTANTIATE_TEST_SUITE_P(Of, Lossy,
+                         testing::Values(Path{1, 200, 0.97}, Path{1, 1000, 0.97},
+                                         Path{1, 10000, 0.17}, Path{5, 200, 0.90},
+                                         Path{5, 1000, 0.90}, Path{5, 10000, 0.09}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.loss) + "PercentAt" +
+                                  std::to_string(info.param.rtt) + "us";
+                         });
+
+struct Crowd {
+  int connections;
+  double dropped;  // at most
+};
+
+class Shared : public testing::TestWithParam<Crowd> {};
+
+// The goal is 1 % lost at 0.9 of one connection's rate. The first is not reached: bounds against
+// becoming worse, some tenth above what is.
+TEST_P(Shared, LosesNoMoreThanItDid) {
+  const Report report = Worst({.connections = GetParam().connections});
+  EXPECT_GE(report.goodput, 0.9);
+  EXPECT_LE(report.dropped, GetParam().dropped);
+  EXPECT_GE(report.jain, 0.6);
+}
+INSTANTIATE_TEST_SUITE_P(By, Shared,
+                         testing::Values(Crowd{2, 0.02}, Crowd{4, 0.06}, Crowd{16, 0.65},
+                                         Crowd{64, 0.92}),
+                         [](const auto& info) { return std::to_string(info.param.connections); });
+
+bool Same(const Report& a, const Report& b) {
+  return a.goodput == b.goodput && a.dropped == b.dropped && a.queue == b.queue &&
+         a.delivered == b.delivered;
+}
+
+TEST(Seed, DecidesTheRun) {
+  Options options{.connections = 4, .link = {.loss = 0.01}, .seconds = 0.5};
+  const Report first = Simulate(options), again = Simulate(options);
+  options.seed = 2;
+  const Report other = Simulate(options);
+  EXPECT_TRUE(Same(first, again));
+  EXPECT_FALSE(Same(first, other));
+}
+
+}  // namespace
+}  // namespace model

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The requester's side of a connection whose program keeps so many long WRITEs posted: around the
+// module's window and RTT what requester.c, again.c and retry.c do with them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "board.h"
+#include "events.h"
+#include "packets.h"
+#include "rooms.h"
+
+namespace model {
+
+class Sender {
+ public:
+  // `depth`: messages that are posted at a time.
+  Sender(Events& events, uint32_t psn, int depth, std::function<void(const Request&)> sends);
+
+  void Start() { Run(); }
+  // Nothing is posted from now on.
+  void Finish() { finished_ = true; }
+  void Answered(const Answer& answer);
+
+  const srn_window& window() const { return window_; }
+  // Packets that were acknowledged: una, without wrapping.
+  uint64_t acked() const { return acked_; }
+  bool is_idle() const { return srn_window_inflight(&window_) == 0; }
+  uint64_t unacked() const { return posted_ - acked_; }
+
+ private:
+  // What leaves.
+  void Run();
+  void SendLost();
+  void SendNew();
+  uint64_t Left() const { return unacked() - srn_window_inflight(&window_); }
+  bool MayGo() const;
+  bool WantsAck() const;
+  void TimeIt();
+  void Transmit(uint32_t psn, bool asked);
+
+  // What comes, and what does not.
+  void Post();
+  void Progress(uint32_t una);
+  void LookAtDelay();
+  void Await();
+  void Restart();
+  void Silent();
+  void Probe();
+  void TimedOut();
+  void Seek();
+  uint64_t AckTimeout() const;
+
+  Events& events_;
+  const std::function<void(const Request&)> sends_;
+  srn_window window_ = {};
+  srn_rtt rtt_ = {};
+  Board board_;
+  const uint64_t depth_;
+  Alarm gap_, silence_;
+  bool finished_ = false;
+  bool probing_ = false;  // after a timeout: one packet at a time
+  uint32_t probes_ = 0;   // since the last answer
+  uint32_t used_ = 0;     // retries, likewise
+  uint64_t waited_ = 0;   // ns, towards the timeout,
+  uint64_t step_ = 0;     // and what is being waited
+  uint64_t acked_ = 0;    // packets,
+  uint64_t posted_ = 0;   // and all that are known of
+};
+
+}  // namespace model
