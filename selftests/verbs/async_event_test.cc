@@ -136,9 +136,10 @@ TEST_P(Drain, EventComesWhenStartedRequestsHaveCompleted) {
 TEST_P(Drain, EventDoesNotWaitForRequestsThatWereNotStarted) {
   Pair p = Connected({}, {.rd_atomic = 1});
   const auto here = a_.mr.Slice(0, 64);
-  Must(p.a.qp.Post(SendWr::Send(1, here)));  // the receiver is not ready
-  Must(p.a.qp.Post(SendWr::Read(2, here, b_.mr.At(0))));
-  Must(p.a.qp.Post(SendWr::Read(3, here, b_.mr.At(0))));
+  // The receiver is not ready. All of them at once: who waits for it starts nothing more.
+  SendWr list[] = {SendWr::Send(1, here), SendWr::Read(2, here, b_.mr.At(0)),
+                   SendWr::Read(3, here, b_.mr.At(0))};
+  Must(p.a.qp.Post(list, nullptr));
   ExpectQuiet(p.a.send_cq);
   Must(ToSqd(p.a.qp, true));
   ExpectNoEvent(a_);

@@ -52,6 +52,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Pack.MessagesWait*", "sent_nak packet_seq_err duplicate_request"},
       {"*Drain.EventComes*", kNotReady},
       {"*Drain.EventDoesNotWait*", kNotReady},
+      {"*Drain.EventDoesNotWait*", "sent_nak packet_seq_err duplicate_request"},
       {"*SharedQueue.EmptyQueue*", kNotReady},
 
       {"*Device.ProgramMayExit*", kSilence},

@@ -136,15 +136,17 @@ TEST_P(RcRun, AnswersAreWholePackets) {
   EXPECT_EQ(counters.Growth("sent_runs"), 1u);
 }
 
-// What goes again was seen by the peer, perhaps: it is copied, and goes as packets.
 // The last one does not begin the answer, and yet its last packet says what was answered.
 TEST_P(RcRun, AnswerOfSeveralRunsEndsLikeThatOfOne) {
   Start();
   const uint32_t length = 200 * mtu() + 1;
   ep().FillPattern(kPlace, length);
+  const Counters counters;
   ExpectAnswer(PeerPsn(), 0, length, 1);
+  EXPECT_GE(counters.Growth("sent_runs"), 2u);
 }
 
+// What goes again was seen by the peer, perhaps: it is copied, and goes as packets.
 TEST_P(RcRun, WhatIsSentAgainIsPackets) {
   Start();
   const auto expected = WriteFrom(Length(0));

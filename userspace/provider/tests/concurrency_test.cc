@@ -135,8 +135,8 @@ TEST_F(ConcurrencyTest, EachPostWakesTheKernel) {
   EXPECT_GT(sender.sleeps(), 0u);
 }
 
-// Both look at the same moment, again and again: a CPU that delays its store past its look, as all
-// do without a barrier, is caught in some of the rounds where two are free.
+// A doorbell and the kernel look at the same moment, again and again: a CPU that delays its store
+// past its look, as all do without a barrier, is caught in some of the rounds where two are free.
 TEST_F(ConcurrencyTest, WhoPostsAndWhoSleepsSeeEachOther) {
   srn_qp_page& page = *kernel_.Of(MakeQp(IBV_QPT_RC)).page;
   Gathered gathered{};
@@ -236,13 +236,16 @@ TEST_F(ConcurrencyTest, SlotIsGivenBackWhenItWasCopied) {
   });
   const auto end = std::chrono::steady_clock::now() + 1s;
   ibv_wc wc[4];
-  for (uint32_t next = 0; next < kTotal && std::chrono::steady_clock::now() < end;) {
+  uint32_t next = 0;
+  while (next < kTotal && std::chrono::steady_clock::now() < end) {
     const int polled = ibv_poll_cq(cq_, 4, wc);
+    ASSERT_GE(polled, 0);
     for (int i = 0; i < polled; ++i, ++next) {
       ASSERT_EQ(wc[i].wr_id, next);
       ASSERT_EQ(wc[i].byte_len, next);
     }
   }
+  EXPECT_GT(next, 0u);
 }
 
 // The device goes while a program polls: the error comes after the last completion.

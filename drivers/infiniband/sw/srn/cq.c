@@ -23,7 +23,7 @@ static struct srn_cqe *slot_of(struct srn_cqe *cqes, u32 entries, u32 index)
 	return &cqes[index & (entries - 1)];
 }
 
-/* A resize takes the page away: nobody looks at it without the lock. */
+/* A resize takes the page away: nobody looks at it without the lock, but who destroys the CQ. */
 static struct srn_cq_page *page_of(const struct srn_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -126,6 +126,7 @@ static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *
 {
 	struct srn_cqe *slot = slot_of(cq->cqes, cq->entries, cq->prod);
 
+	lockdep_assert_held(&cq->lock);
 	*slot = *cqe;
 	if (cq->timestamps)
 		slot->timestamp = ktime_get_ns();
@@ -179,18 +180,6 @@ u32 srn_cq_room(struct srn_cq *cq)
 	return room;
 }
 
-u32 srn_cq_unpolled(struct srn_cq *cq)
-{
-	unsigned long flags;
-	u32 waiting;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	waiting = unconsumed(cq);
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return waiting;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_cq_unpolled);
-
 bool srn_cq_is_armed(struct srn_cq *cq)
 {
 	unsigned long flags;
@@ -202,6 +191,18 @@ bool srn_cq_is_armed(struct srn_cq *cq)
 	return armed;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_is_armed);
+
+bool srn_cq_is_left(struct srn_cq *cq, u32 num)
+{
+	unsigned long flags;
+	bool left;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	left = READ_ONCE(page_of(cq)->arm) == SRN_CQ_DISARMED && unconsumed(cq) >= num;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return left;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_is_left);
 
 void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp)
 {
@@ -476,6 +477,7 @@ static void switch_ring(struct srn_cq *cq, struct new_ring *new, u32 count)
 {
 	struct srn_cq_page *page = new->mem.addr;
 
+	lockdep_assert_held(&cq->lock);
 	copy_cqes(cq, new, cq->prod);
 	page->cons = cq->prod - count;
 	page->prod = cq->prod;

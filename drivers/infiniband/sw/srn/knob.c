@@ -9,10 +9,10 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
-#include <rdma/srn-abi.h>
 
 #include "cc.h"
 #include "device.h"
+#include "doorbell.h"
 
 struct bounds {
 	const char *name;
@@ -82,7 +82,7 @@ static int add(struct ib_device *ibdev)
 	struct panel *panel;
 
 	/* Not by the owner: of all that is built in it is NULL. */
-	if (ibdev->ops.driver_id != (enum rdma_driver_id)SRN_DRIVER_ID)
+	if (ibdev->ops.alloc_ucontext != srn_alloc_ucontext)
 		return -EOPNOTSUPP;
 	panel = kzalloc(sizeof(*panel), GFP_KERNEL);
 	if (!panel)

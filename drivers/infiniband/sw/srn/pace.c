@@ -84,31 +84,44 @@ static void catch_up(struct srn_pace *p, u64 now_ns)
 	p->next_ns = now_ns;
 }
 
-/* What may go at once. */
-static u32 allowance(const struct srn_pace *p)
+/* What goes in @ns. */
+static u32 bytes_in(const struct srn_pace *p, u64 ns)
 {
-	u64 bytes = div_u64((p->quantum_ns + p->late_ns) * p->rate, NSEC_PER_SEC);
-
-	return min_t(u64, bytes, U32_MAX / 2);
+	return min_t(u64, div_u64(ns * p->rate, NSEC_PER_SEC), U32_MAX / 2);
 }
 
-/* Time that passes while a quantum goes does not add to it: who is slower than the rate would
- * send the rest, and all that follows, packet by packet, and be slower for that.
+static void open(struct srn_pace *p, u64 now_ns)
+{
+	catch_up(p, now_ns);
+	p->left = bytes_in(p, p->quantum_ns + p->late_ns);
+	p->closed = false;
+}
+
+/* Of what has left a part has had its time meanwhile. That much is free again, if it is much: who is
+ * slow would else go on packet by packet, and be slower for that.
  */
+static void renew(struct srn_pace *p, u64 now_ns)
+{
+	u64 owed = p->next_ns - now_ns, may = p->quantum_ns + p->late_ns;
+	u64 free_ns = may - min(may, owed);
+
+	if (2 * free_ns >= p->quantum_ns)
+		p->left = bytes_in(p, free_ns);
+	else
+		p->left = min(p->left, bytes_in(p, free_ns));
+}
+
 u32 srn_pace_ask(struct srn_pace *p, enum srn_pace_side side, u64 now_ns)
 {
 	u32 num;
 
 	forgive(p, now_ns);
-	if (now_ns < p->next_ns) {
-		if (p->closed)
-			return 0;
-		p->left = min(p->left, allowance(p));
-	} else {
-		catch_up(p, now_ns);
-		p->left = allowance(p);
-	}
-	p->closed = false;
+	if (now_ns >= p->next_ns)
+		open(p, now_ns);
+	else if (p->closed)
+		return 0;
+	else
+		renew(p, now_ns);
 	num = p->left / p->packet;
 	return num > 1 && p->waits & ~BIT(side) ? num / 2 : num;
 }
@@ -120,8 +133,7 @@ u64 srn_pace_woken(struct srn_pace *p, u64 now_ns)
 		return 0;
 	if (now_ns < p->next_ns)
 		return p->next_ns - now_ns;
-	catch_up(p, now_ns);
-	p->closed = false;
+	open(p, now_ns);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pace_woken);

@@ -505,8 +505,8 @@ static bool lags(struct srn_qp *qp)
 {
 	return READ_ONCE(srn_gather_enabled) &&
 	       READ_ONCE(qp->scq->waiting) + 1 >= SRN_STREAM_CQES &&
-	       srn_cq_unpolled(qp->scq) >= SRN_STREAM_CQES &&
-	       !srn_cq_is_armed(qp->scq) && !srn_cq_is_armed(qp->rcq);
+	       srn_cq_is_left(qp->scq, SRN_STREAM_CQES) &&
+	       (qp->rcq == qp->scq || !srn_cq_is_armed(qp->rcq));
 }
 
 static enum srn_heard heard(bool left)

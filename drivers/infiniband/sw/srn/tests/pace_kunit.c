@@ -162,11 +162,14 @@ static void srn_pace_charged_closed_test(struct kunit *test)
 	now += 8000;
 	KUNIT_EXPECT_EQ(test, srn_pace_woken(&p, now), 0);
 	KUNIT_EXPECT_FALSE(test, srn_pace_is_closed(&p));
+	/* And what leaves unasked now is of the quantum that follows. */
+	srn_pace_sent(&p, PACKET);
+	KUNIT_EXPECT_EQ(test, send_all(&p, PACKET, now), SRN_PACE_QUANTUM_NS / 8 / PACKET - 1);
 	now += 100 * NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, send_all(&p, PACKET, now), SRN_PACE_QUANTUM_NS / 8 / PACKET);
 }
 
-/* Who is slower than the rate sends whole quanta, too: what passes meanwhile adds nothing to one. */
+/* Who is slow goes on when there is half a quantum, and with what was left of one before. */
 static void srn_pace_slow_test(struct kunit *test)
 {
 	struct srn_pace p = new_pace(125000000);
@@ -175,17 +178,20 @@ static void srn_pace_slow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 11);
 	srn_pace_sent(&p, 4 * PACKET);
 	now += spent;
-	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 7);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 9);
 	srn_pace_sent(&p, 7 * PACKET);
 	now += spent;
-	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 0);
-	KUNIT_EXPECT_EQ(test, wait(&p, now), 11 * PACKET * 8 - 2 * spent);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 2);
+	srn_pace_sent(&p, 2 * PACKET);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now + spent), 0);
+	now += 3 * spent;
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 8);
 	/* A limit that sinks meanwhile takes from what is left. */
 	now += wait(&p, now);
 	srn_pace_ask(&p, SRN_PACE_REQUESTS, now);
 	srn_pace_sent(&p, PACKET);
 	srn_pace_limit(&p, SRN_PACE_CC, 12500000);
-	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 2);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 1);
 }
 
 /* Between quanta it stays closed, whoever asks. */
@@ -284,8 +290,11 @@ static u64 most_in(const struct went *went, u32 num, u64 ns)
 	return most;
 }
 
-/* Messages of any length; alarms that come up to @late ns too late; pauses if @idle. */
-static u32 drive(struct srn_pace *p, struct rnd_state *rnd, struct went *went, u32 late, bool idle)
+/* Messages of any length; alarms that come up to @late ns too late; pauses if @idle. One takes up to
+ * @busy ns.
+ */
+static u32 drive(struct srn_pace *p, struct rnd_state *rnd, struct went *went, u32 late, bool idle,
+		 u32 busy)
 {
 	u32 num = 0, bytes, i;
 	u64 now = START;
@@ -299,7 +308,7 @@ static u32 drive(struct srn_pace *p, struct rnd_state *rnd, struct went *went, u
 		}
 		srn_pace_sent(p, bytes);
 		note(went, &num, now, bytes);
-		now += prandom_u32_state(rnd) % 300;
+		now += prandom_u32_state(rnd) % busy;
 		if (idle && prandom_u32_state(rnd) % 50 == 0)
 			now += prandom_u32_state(rnd) % 3000000;
 	}
@@ -311,6 +320,7 @@ struct model_row {
 	u64 rate;
 	u32 late;
 	bool idle;
+	u32 busy;	/* ns; 0: hardly */
 };
 
 static const struct model_row model_rows[] = {
@@ -322,6 +332,9 @@ static const struct model_row model_rows[] = {
 	{ "1 Gb/s, with pauses", 125000000, 0, true },
 	{ "10 Gb/s, woken late", 1250000000, 50000, false },
 	{ "an odd rate, woken late, with pauses", 7654321, 700000, true },
+	/* A message takes half of the time that its packet has, and most of it, both in the mean. */
+	{ "1 Gb/s, half busy", 125000000, 0, false, 4700 },
+	{ "1 Gb/s, nearly always busy", 125000000, 0, false, 8000 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(model, model_rows, desc);
@@ -342,7 +355,7 @@ static void srn_pace_model_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, went);
 	prandom_seed_state(&rnd, row->rate + row->late);
-	num = drive(&p, &rnd, went, row->late, row->idle);
+	num = drive(&p, &rnd, went, row->late, row->idle, row->busy ?: 300);
 	KUNIT_ASSERT_GT(test, num, 1000);
 	quantum = clamp_t(u64, row->rate / 10000, 2 * PACKET, SRN_PACE_QUANTUM_MAX);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
