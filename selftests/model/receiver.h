@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The responder's side of a connection, as ack.c and hold.c have it: what comes early is held, and
-// told with SACKs, no more often than every 50 us.
+// The responder's side of a connection, as ack.c and hold.c have it, but for limits of memory: what
+// comes early is held, and told with SACKs, no more often than every 50 us.
 #pragma once
 
 #include <array>

@@ -33,8 +33,18 @@ constexpr T max(T a, T b) {
 #else
 #define likely(condition) (condition)
 #define unlikely(condition) (condition)
-#define min(a, b) ((a) < (b) ? (a) : (b))
-#define max(a, b) ((a) > (b) ? (a) : (b))
+#define min(a, b)         \
+  ({                      \
+    __auto_type a_ = (a); \
+    __auto_type b_ = (b); \
+    a_ < b_ ? a_ : b_;    \
+  })
+#define max(a, b)         \
+  ({                      \
+    __auto_type a_ = (a); \
+    __auto_type b_ = (b); \
+    a_ > b_ ? a_ : b_;    \
+  })
 #endif
 #define min_t(type, a, b) min((type)(a), (type)(b))
 #define max_t(type, a, b) max((type)(a), (type)(b))

@@ -189,8 +189,9 @@ static void srn_pace_slow_test(struct kunit *test)
 	/* A limit that sinks meanwhile takes from what is left. */
 	now += wait(&p, now);
 	srn_pace_ask(&p, SRN_PACE_REQUESTS, now);
-	srn_pace_sent(&p, PACKET);
-	srn_pace_limit(&p, SRN_PACE_CC, 12500000);
+	srn_pace_sent(&p, 8 * PACKET);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 3);
+	srn_pace_limit(&p, SRN_PACE_CC, 50000000);
 	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 1);
 }
 
