@@ -7,6 +7,7 @@
 
 #include <roce/sack.h>
 
+#include "congestion.h"
 #include "counters.h"
 #include "recovery.h"
 
@@ -162,6 +163,27 @@ TEST_P(RcSack, HelloSaysWhetherMarksAreTold) {
     EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
     EXPECT_EQ(peer().last().datagram.tos & 3, tells ? 2 : 0);
   }
+}
+
+// And one that reacts to no CNPs says that it sends none.
+TEST_P(RcSack, HelloWithoutCongestionControlTellsOfNoMarks) {
+  ASSERT_TRUE(SetCongestionControl("off"));
+  Start();
+  const bool back = SetCongestionControl("dcqcn");
+  ASSERT_TRUE(back);
+  SendSack(PeerPsn(), {SackKind::kHello, 3584, 0, {}, true});
+  const std::optional<Sack> answer = ExpectSack(PeerPsn());
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->tells);
+}
+
+// Whatever a peer says that it holds, as much may be out as without it.
+TEST_P(RcSack, HelloOfNoRoomHoldsNobodyUp) {
+  Start(Patient());
+  SendSack(PeerPsn(), {SackKind::kHello, 0});
+  ASSERT_TRUE(ExpectSack(PeerPsn()));
+  PostSends(0, 3);
+  ExpectAllSent(3);
 }
 
 TEST_P(RcSack, HelloIsAnsweredInReadyToReceive) {

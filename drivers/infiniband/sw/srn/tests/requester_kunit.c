@@ -134,6 +134,32 @@ static void srn_requester_asks_when_drained_test(struct kunit *test)
 	migrate_enable();
 }
 
+/* What was begun fails while the QP drains, too, when its turn comes; what was not waits. */
+static void srn_requester_fails_in_sqd_test(struct kunit *test)
+{
+	int budget = SRN_ROUND_BUDGET, started;
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+
+	for (started = 0; started < 2; started++) {
+		qp = half_sent(test);
+		local_bh_enable();
+		qp->scq = new_cq(test, qp, 4);
+		local_bh_disable();
+		srn_window_acked(&qp->window, qp->window.at.psn);
+		srn_sq_oldest(&qp->sq)->done = true;
+		srn_sq_retire(qp);
+		wqe = srn_sq_wqe(&qp->sq, 1);
+		wqe->status = SRN_V_LOC_PROT;
+		wqe->started = started;
+		qp->state = IB_QPS_SQD;
+		KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+		local_bh_enable();
+		migrate_enable();
+		KUNIT_EXPECT_EQ(test, qp->state, started ? IB_QPS_ERR : IB_QPS_SQD);
+	}
+}
+
 #define STALE	(SRN_ROUND_BUDGET + 36)	/* more than a part */
 
 /* Its send queue has just been taken out of SQE with STALE WQEs, and one more was posted. */
@@ -383,6 +409,7 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_stale_test),
 	KUNIT_CASE(srn_requester_stale_overrun_test),
 	KUNIT_CASE(srn_requester_asks_when_drained_test),
+	KUNIT_CASE(srn_requester_fails_in_sqd_test),
 	KUNIT_CASE(srn_requester_alarm_once_test),
 	KUNIT_CASE(srn_requester_silence_test),
 	KUNIT_CASE(srn_requester_few_test),
