@@ -9,25 +9,19 @@ namespace {
 // board.c, WATCH_MIN_NS
 constexpr uint64_t kWatchMin = 50'000;
 
-uint64_t AgainNs(const srn_rtt& rtt) {
-  if (!rtt.srtt_ns) return NSEC_PER_SEC;
-  return rtt.srtt_ns +
-         std::max({4 * rtt.var_ns, rtt.srtt_ns / 4, static_cast<uint64_t>(SRN_RTT_SLACK_NS)});
-}
-
 }  // namespace
 
 srn_score_wait Board::Wait() const {
-  return {.reorder = srn_reorder_ns(&order_, rtt_.srtt_ns),
-          .again = AgainNs(rtt_),
+  return {.reorder = srn_reorder_ns(&reorder_, rtt_.srtt_ns),
+          .again = srn_rtt_again_ns(&rtt_),
           .soon = rtt_.srtt_ns / 2};
 }
 
 void Board::NoteTwice(uint32_t twice) {
-  const uint32_t more = srn_reorder_twice(&order_, twice);
-  if (!more || !order_.resent) return;
-  order_.resent -= std::min(more, order_.resent);
-  srn_reorder_vain(&order_);
+  const uint32_t more = srn_reorder_twice(&reorder_, twice);
+  if (!more || !reorder_.resent) return;
+  reorder_.resent -= std::min(more, reorder_.resent);
+  srn_reorder_vain(&reorder_);
 }
 
 bool Board::Heard(const Answer& sack, uint64_t now) {
@@ -53,12 +47,12 @@ void Board::Acked() {
   // It was overtaken and came by itself: it was late, not the path long.
   if (window_.timed && srn_psn_diff(window_.timed_psn, score_->high) < 0)
     srn_window_untime(&window_);
-  if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&order_);
+  if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&reorder_);
   if (!srn_score_is_over(score_.get())) {
     NoteOut();
     return;
   }
-  if (score_->resent) srn_reorder_lost(&order_);
+  if (score_->resent) srn_reorder_lost(&reorder_);
   Drop();
 }
 
@@ -78,7 +72,7 @@ uint32_t Board::Next(uint64_t now, uint32_t* psn) {
 }
 
 void Board::Sent(uint64_t now, uint32_t psn) {
-  ++order_.resent;
+  ++reorder_.resent;
   srn_window_lost(&window_);
   if (window_.timed && window_.timed_psn == psn) srn_window_untime(&window_);
   srn_score_sent(score_.get(), psn, 1, window_.at.psn, now);

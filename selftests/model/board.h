@@ -40,7 +40,7 @@ class Board {
 
   srn_window& window_;
   const srn_rtt& rtt_;
-  srn_reorder order_ = {};
+  srn_reorder reorder_ = {};
   std::unique_ptr<srn_score> score_;
 };
 

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   app.add_option("--loss", loss, "per cent lost behind the queue")->check(CLI::Range(0.0, 100.0));
   app.add_option("--queue", options.link.queue, "bytes that fit into the queue");
   app.add_option("--rate", rate, "Mb/s")->check(CLI::Range(0.1, 1e6));
-  app.add_option("--seconds", options.seconds, "after the first half")->check(CLI::Range(0.1, 1e3));
+  app.add_option("--seconds", options.seconds, "that are looked at, after half a one")
+      ->check(CLI::Range(0.1, 1e3));
   app.add_option("--seed", options.seed, "another one, another run");
   CLI11_PARSE(app, argc, argv);
 

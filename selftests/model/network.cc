@@ -38,7 +38,7 @@ bool IsSane(const srn_window& window) {
 
 Network::Connection::Connection(Network& network, uint32_t psn)
     : receiver(network.events_, psn,
-               [this, &network](const model::Answer& answer) { network.Answer(*this, answer); }),
+               [this, &network](const Answer& answer) { network.SendBack(*this, answer); }),
       sender(network.events_, psn, network.options_.depth,
              [this, &network](const Request& request) {
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
@@ -54,7 +54,7 @@ Network::Network(const Options& options)
 }
 
 // A sender knows of no more than has come.
-void Network::Answer(Connection& connection, const model::Answer& answer) {
+void Network::SendBack(Connection& connection, const Answer& answer) {
   events_.After(options_.link.propagation, [this, &connection, answer] {
     connection.sender.Answered(answer);
     faults_ += connection.sender.acked() > connection.receiver.delivered();

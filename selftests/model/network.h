@@ -33,7 +33,7 @@ struct Report {
   double least_rtt = 0;     // seconds, that any of them knows; infinite: none does
   uint64_t delivered = 0;   // packets, from the first on
   uint64_t unrepaired = 0;  // packets that were posted and not acknowledged in the end
-  uint64_t faults = 0;      // what may not be: see Network::Answer(), Receiver::faults()
+  uint64_t faults = 0;      // what may not be: see Network::SendBack(), Receiver::faults()
 };
 
 class Network {
@@ -54,7 +54,7 @@ class Network {
     LinkCounts link;
   };
 
-  void Answer(Connection& connection, const model::Answer& answer);
+  void SendBack(Connection& connection, const Answer& answer);
   Tally Look() const;
   Report Difference(const Tally& from, const Tally& to) const;
   void AddState(Report& report) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The module's rooms that are modelled with, its own files. window.h brings limits.h, whose name
-// here would be the C library's.
+// The module's rooms that are modelled with: its own files. Their directory is looked into last
+// (CMakeLists.txt), since it has a limits.h, as the C library has.
 #pragma once
 
 #include <share/kernel.h>

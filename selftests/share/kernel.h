@@ -18,7 +18,6 @@ typedef uint64_t u64;
 typedef int32_t s32;
 
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
-#define VISIBLE_IF_KUNIT static
 
 #ifdef __cplusplus
 // Macros of these names would be in the way of the standard library.

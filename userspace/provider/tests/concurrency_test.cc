@@ -219,8 +219,8 @@ TEST_F(ConcurrencyTest, ArmedQueueIsAlwaysNotified) {
   EXPECT_EQ(ibv_destroy_cq(cq), 0);
 }
 
-// The kernel fills each slot as soon as it is given back: what was in it is copied by then. It must
-// be quick to show that it is not: as it is beside ThreadSanitizer.
+// The kernel fills each slot as soon as it is given back: what was in it is copied by then. That it
+// is not shows where to copy takes long, beside ThreadSanitizer.
 TEST_F(ConcurrencyTest, SlotIsGivenBackWhenItWasCopied) {
   KernelCq& queue = kernel_.Of(cq_);
 

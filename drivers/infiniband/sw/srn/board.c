@@ -16,19 +16,11 @@
 /* What will be due is not looked at all the time. */
 #define WATCH_MIN_NS	(50 * NSEC_PER_USEC)
 
-/* While nothing was timed the probes find what is lost again. */
-static u64 again_ns(const struct srn_rtt *rtt)
-{
-	if (!rtt->srtt_ns)
-		return NSEC_PER_SEC;
-	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
-}
-
 struct srn_score_wait srn_board_wait(const struct srn_qp *qp)
 {
 	return (struct srn_score_wait){
 		.reorder = srn_reorder_ns(&qp->order, qp->rtt.srtt_ns),
-		.again = again_ns(&qp->rtt),
+		.again = srn_rtt_again_ns(&qp->rtt),
 		.soon = qp->rtt.srtt_ns / 2,
 	};
 }

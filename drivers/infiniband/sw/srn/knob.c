@@ -6,7 +6,6 @@
 
 #include <linux/debugfs.h>
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 

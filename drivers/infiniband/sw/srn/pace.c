@@ -104,11 +104,9 @@ static void renew(struct srn_pace *p, u64 now_ns)
 {
 	u64 owed = p->next_ns - now_ns, may = p->quantum_ns + p->late_ns;
 	u64 free_ns = may - min(may, owed);
+	u32 bytes = bytes_in(p, free_ns);
 
-	if (2 * free_ns >= p->quantum_ns)
-		p->left = bytes_in(p, free_ns);
-	else
-		p->left = min(p->left, bytes_in(p, free_ns));
+	p->left = 2 * free_ns >= p->quantum_ns ? bytes : min(p->left, bytes);
 }
 
 u32 srn_pace_ask(struct srn_pace *p, enum srn_pace_side side, u64 now_ns)

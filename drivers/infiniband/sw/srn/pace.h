@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pace: when what a QP sends may go, that it is no more than so many bytes a second. What may
- * go at once is a quantum: what goes in 100 us, two packets at least, a run at most. Who has sent it
- * waits until all that has left has had its time, or, if he took his time, half of it. Pure arithmetic: times in, packets out.
+ * go at once is a quantum: what goes in 100 us, two packets at least, a run at most. Then it is
+ * closed until all that has left has had its time; a sender that took so long that half a quantum
+ * has had its time goes on without that. Pure arithmetic: times in, packets out.
  */
 #ifndef SRN_PACE_H
 #define SRN_PACE_H

@@ -47,6 +47,15 @@ static inline u64 srn_rtt_probe_ns(const struct srn_rtt *rtt, u64 timeout_ns)
 	return 2 * rtt->srtt_ns + max_t(u64, 4 * rtt->var_ns, SRN_RTT_SLACK_NS);
 }
 
+/** srn_rtt_again_ns() - what was sent again, and not heard of for so long, is lost again */
+static inline u64 srn_rtt_again_ns(const struct srn_rtt *rtt)
+{
+	/* While nothing was timed the probes find it. */
+	if (!rtt->srtt_ns)
+		return NSEC_PER_SEC;
+	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
+}
+
 /** srn_rtt_wants() - whether the answer to the packet that leaves is to be a sample */
 static inline bool srn_rtt_wants(struct srn_rtt *rtt)
 {
