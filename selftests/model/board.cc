@@ -39,6 +39,7 @@ bool Board::Heard(const Answer& sack, uint64_t now) {
   const uint32_t added =
       srn_score_heard(score_.get(), sack.expected, sack.held.data(), num, &wait, now);
   NoteOut();
+  if (added) srn_window_came(&window_, added);
   return added;
 }
 
@@ -61,19 +62,29 @@ void Board::Drop() {
   window_.gone = 0;
 }
 
+// What was out when a queue was to drain, and was not heard of, is lost.
+void Board::Conclude(const srn_score_wait& wait, uint64_t now) {
+  const uint64_t had = wait.again + 2 * window_.crowd.delay_ns;
+  const uint32_t out = srn_window_drained(&window_, had, now);
+  const uint32_t most = std::min<uint32_t>(out, SRN_PSNS - 1);
+  srn_score_reached(score_.get(), srn_psn_add(window_.una, static_cast<int32_t>(most)), &wait, now);
+}
+
 uint32_t Board::Next(uint64_t now, uint32_t* psn) {
   if (!score_) return 0;
   const srn_score_wait wait = Wait();
+  Conclude(wait, now);
   const uint32_t len = srn_score_pick(score_.get(), &wait, now, psn);
   if (!len || !srn_window_is_out(&window_, *psn)) return 0;
   NoteOut();
   const bool room = srn_window_takes_again(&window_);
-  return srn_score_may_go(score_.get(), &wait, now, room) ? len : 0;
+  const bool tight = srn_window_is_tight(&window_);
+  return srn_score_may_go(score_.get(), &wait, now, room, tight) ? len : 0;
 }
 
 void Board::Sent(uint64_t now, uint32_t psn) {
   ++reorder_.resent;
-  srn_window_lost(&window_);
+  srn_window_lost(&window_, 1, srn_score_tried_ns(score_.get(), psn), now);
   if (window_.timed && window_.timed_psn == psn) srn_window_untime(&window_);
   srn_score_sent(score_.get(), psn, 1, window_.at.psn, now);
   NoteOut();

@@ -36,6 +36,7 @@ class Board {
  private:
   srn_score_wait Wait() const;
   void NoteTwice(uint32_t twice);
+  void Conclude(const srn_score_wait& wait, uint64_t now);
   void NoteOut() { srn_window_set_out(&window_, srn_score_out(score_.get(), window_.at.psn)); }
 
   srn_window& window_;

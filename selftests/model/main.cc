@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   CLI::App app("connections through one bottleneck, with the module's windows in a model");
   app.option_defaults()->always_capture_default();
   app.add_option("--connections", options.connections, "how many")->check(CLI::Range(1, 4096));
+  app.add_option("--domains", options.domains, "protection domains that they belong to")
+      ->check(CLI::Range(1, 4096));
   app.add_option("--depth", options.depth, "messages of 64 KiB that each has posted")
       ->check(CLI::Range(1, 1024));
   app.add_option("--rtt", rtt, "ms, there and back, without queue")->check(CLI::Range(0.0, 1e4));

@@ -36,19 +36,24 @@ bool IsSane(const srn_window& window) {
 
 }  // namespace
 
-Network::Connection::Connection(Network& network, uint32_t psn)
+Network::Connection::Connection(Network& network, srn_lately& known, uint32_t psn)
     : receiver(network.events_, psn,
                [this, &network](const Answer& answer) { network.SendBack(*this, answer); }),
-      sender(network.events_, psn, network.options_.depth,
+      sender(network.events_, known, psn, network.options_.depth,
              [this, &network](const Request& request) {
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
              }) {}
 
 Network::Network(const Options& options)
-    : options_(options), random_(options.seed), link_(events_, random_, options.link) {
+    : options_(options),
+      random_(options.seed),
+      link_(events_, random_, options.link),
+      known_(static_cast<size_t>(options.domains)) {
+  for (srn_lately& known : known_) srn_lately_start(&known, 0);
   for (int i = 0; i < options.connections; ++i) {
     const auto psn = static_cast<uint32_t>(SRN_PSN_MASK - random_() % kBeforeWrap);
-    Connection& connection = connections_.emplace_back(*this, psn);
+    Connection& connection =
+        connections_.emplace_back(*this, known_[static_cast<size_t>(i % options.domains)], psn);
     events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
   }
 }
@@ -87,7 +92,7 @@ void Network::AddState(Report& report) const {
   uint64_t least = UINT64_MAX;
   for (const Connection& c : connections_) {
     report.cwnd += static_cast<double>(c.sender.window().cwnd) / options_.connections;
-    least = std::min<uint64_t>(least, c.sender.window().least_ns);
+    least = std::min<uint64_t>(least, c.sender.window().crowd.least_ns);
   }
   report.least_rtt = least == UINT64_MAX ? std::numeric_limits<double>::infinity()
                                          : static_cast<double>(least) / kSecond;

@@ -17,6 +17,7 @@ namespace model {
 
 struct Options {
   int connections = 1;
+  int domains = 4;  // protection domains that they belong to
   LinkOptions link = {};
   int depth = 4;         // messages of 64 KiB that each has posted
   double warm_up = 0.5;  // seconds that are not looked at
@@ -44,7 +45,7 @@ class Network {
 
  private:
   struct Connection {
-    Connection(Network& network, uint32_t psn);
+    Connection(Network& network, srn_lately& known, uint32_t psn);
     Receiver receiver;
     Sender sender;
   };
@@ -65,6 +66,7 @@ class Network {
   Events events_;
   std::mt19937_64 random_;
   Link link_;
+  std::vector<srn_lately> known_;  // by domains
   std::deque<Connection> connections_;
   uint64_t faults_ = 0;
 };

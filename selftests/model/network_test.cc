@@ -59,12 +59,12 @@ TEST_P(Lossy, KeepsItsRate) {
   EXPECT_GE(report.goodput, path.least * (1 - loss));
 }
 
-// As verbs/goodput measures the module itself. With 10 ms the goal is 0.97 and 0.90, too, and is
-// not reached, since each loss is taken for a full queue: bounds against becoming worse.
+// With 10 ms the goal is 0.97 and 0.90, too, and is not reached: a burst of its own looks like a
+// queue. Bounds against becoming worse.
 INSTANTIATE_TEST_SUITE_P(Of, Lossy,
                          testing::Values(Path{1, 200, 0.97}, Path{1, 1000, 0.97},
-                                         Path{1, 10000, 0.17}, Path{5, 200, 0.90},
-                                         Path{5, 1000, 0.90}, Path{5, 10000, 0.09}),
+                                         Path{1, 10000, 0.5}, Path{5, 200, 0.90},
+                                         Path{5, 1000, 0.90}, Path{5, 10000, 0.3}),
                          [](const auto& info) {
                            return std::to_string(info.param.loss) + "PercentAt" +
                                   std::to_string(info.param.rtt) + "us";
@@ -72,23 +72,33 @@ INSTANTIATE_TEST_SUITE_P(Of, Lossy,
 
 struct Crowd {
   int connections;
-  double offered;  // packets for each that finds room in the queue, at most
+  int domains;     // that know of each other's connections
+  double dropped;  // at most
+  double jain;     // at least
 };
 
 class Shared : public testing::TestWithParam<Crowd> {};
 
-// The goal is 1 % lost at 0.9 of one connection's rate. The first is not reached: bounds against
-// becoming worse, some tenth above what is.
-TEST_P(Shared, LosesNoMoreThanItDid) {
-  const Report report = Worst({.connections = GetParam().connections});
-  EXPECT_GE(report.goodput, 0.9);
-  EXPECT_LE(1 / (1 - report.dropped), GetParam().offered);
-  EXPECT_GE(report.jain, 0.6);
+// The goal is 1 % lost at 0.9 of one connection's rate. It is not reached by 64 that have a domain
+// each, nor where there are more of them than packets that fit: bounds against becoming worse, as
+// those of fairness are.
+TEST_P(Shared, LosesLittle) {
+  const Crowd& crowd = GetParam();
+  const Report report = Worst({.connections = crowd.connections, .domains = crowd.domains});
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LE(report.dropped, crowd.dropped);
+  EXPECT_GE(report.jain, crowd.jain);
 }
 INSTANTIATE_TEST_SUITE_P(By, Shared,
-                         testing::Values(Crowd{2, 1.02}, Crowd{4, 1.06}, Crowd{16, 2.7},
-                                         Crowd{64, 8.2}),
-                         [](const auto& info) { return std::to_string(info.param.connections); });
+                         testing::Values(Crowd{2, 1, 0.001, 0.9}, Crowd{4, 1, 0.001, 0.9},
+                                         Crowd{16, 1, 0.001, 0.8}, Crowd{64, 1, 0.005, 0.8},
+                                         Crowd{128, 1, 0.02, 0.8}, Crowd{200, 1, 0.12, 0.9},
+                                         Crowd{16, 4, 0.005, 0.4}, Crowd{64, 4, 0.01, 0.1},
+                                         Crowd{16, 16, 0.005, 0.12}, Crowd{64, 64, 0.5, 0.4}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.connections) + "Of" +
+                                  std::to_string(info.param.domains);
+                         });
 
 bool Same(const Report& a, const Report& b) {
   return a.goodput == b.goodput && a.dropped == b.dropped && a.queue == b.queue &&

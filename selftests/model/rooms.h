@@ -6,6 +6,7 @@
 #include <share/kernel.h>
 
 extern "C" {
+#include "lately.h"
 #include "psn.h"
 #include "psns.h"
 #include "reorder.h"

@@ -9,7 +9,7 @@ namespace {
 
 // requester.c, ACKREQ_EVERY and TIMED_FROM
 constexpr uint32_t kAskEvery = 32;
-constexpr uint32_t kTimedFrom = 16;
+constexpr uint32_t kTimedFrom = SRN_WINDOW_FEW;
 // Packets of a message.
 constexpr uint64_t kMessage = 64;
 // Code 14, which is what programs ask for.
@@ -19,8 +19,10 @@ constexpr uint32_t kProbeShiftMax = 10;
 
 }  // namespace
 
-Sender::Sender(Events& events, uint32_t psn, int depth, std::function<void(const Request&)> sends)
+Sender::Sender(Events& events, srn_lately& known, uint32_t psn, int depth,
+               std::function<void(const Request&)> sends)
     : events_(events),
+      known_(known),
       sends_(std::move(sends)),
       board_(window_, rtt_),
       depth_(static_cast<uint64_t>(depth)),
@@ -51,7 +53,7 @@ void Sender::SendLost() {
   const uint64_t now = events_.now();
   uint32_t psn, len;
   while ((len = board_.Next(now, &psn)) > 0) {
-    Transmit(psn, len == 1);
+    Transmit(psn, len == 1 || !srn_window_takes_two(&window_));
     board_.Sent(now, psn);
   }
   const uint64_t due = board_.Due(now);
@@ -63,7 +65,9 @@ bool Sender::MayGo() const {
 }
 
 bool Sender::WantsAck() const {
-  return Left() == 1 || window_.unasked + 1 >= kAskEvery || probing_ ||
+  const uint32_t every = std::min(window_.cwnd / 2, kAskEvery);
+  const bool first = !rtt_.srtt_ns && !window_.timed && is_idle();
+  return Left() == 1 || window_.unasked + 1 >= every || probing_ || first ||
          srn_window_is_full(&window_, 2);
 }
 
@@ -81,7 +85,8 @@ void Sender::SendNew() {
 void Sender::TimeIt() {
   const bool queue = srn_window_inflight(&window_) >= kTimedFrom;
   if (window_.timed) return;
-  if (queue || srn_rtt_wants(&rtt_)) srn_window_time(&window_, events_.now(), queue);
+  if (queue || srn_window_is_narrow(&window_) || srn_rtt_wants(&rtt_))
+    srn_window_time(&window_, srn_psn_add(window_.at.psn, -1), events_.now(), queue);
 }
 
 void Sender::Answered(const Answer& answer) {
@@ -109,8 +114,11 @@ void Sender::Progress(uint32_t una) {
 
 void Sender::LookAtDelay() {
   const uint64_t now = events_.now();
-  srn_rtt_sample(&rtt_, now - window_.timed_ns);
-  const uint64_t delay = srn_window_delay(&window_, now);
+  const uint64_t took = now - window_.timed_ns;
+  srn_rtt_sample(&rtt_, took);
+  const uint64_t least = srn_lately_least(&known_, took, now);
+  const uint64_t delay = srn_window_delay(&window_, least, now);
+  srn_window_mind(&window_);
   if (window_.timed_queue && delay > kTimeout / 4) srn_window_late(&window_);
 }
 
@@ -140,7 +148,6 @@ void Sender::Silent() {
 // The last packet, or the oldest one: if one of them is lost again and again, the other may not be.
 void Sender::Probe() {
   ++probes_;
-  srn_window_untime(&window_);
   Await();
   const bool oldest = board_.is_open() || probes_ % 2 == 0;
   Transmit(oldest ? window_.una : srn_psn_add(window_.at.psn, -1), true);

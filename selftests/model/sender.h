@@ -15,8 +15,9 @@ namespace model {
 
 class Sender {
  public:
-  // `depth`: messages that are posted at a time.
-  Sender(Events& events, uint32_t psn, int depth, std::function<void(const Request&)> sends);
+  // `known`: the answers that it and others had; `depth`: messages that are posted at a time.
+  Sender(Events& events, srn_lately& known, uint32_t psn, int depth,
+         std::function<void(const Request&)> sends);
 
   void Start() { Run(); }
   // Nothing is posted from now on.
@@ -53,6 +54,7 @@ class Sender {
   uint64_t AckTimeout() const;
 
   Events& events_;
+  srn_lately& known_;
   const std::function<void(const Request&)> sends_;
   srn_window window_ = {};
   srn_rtt rtt_ = {};

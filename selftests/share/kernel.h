@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// As much of the kernel as the module's pure rooms want (psn.h, psns.c, score.c, window.c, rtt.h),
-// to be compiled in user space: types, bits, sets of bits. Their headers are for C++, too. Included
-// before everything else; the kernel's headers that user space has not are empty files.
+// As much of the kernel as the module's pure rooms want (psn.h, psns.c, score.c, window.c,
+// crowd.c, rtt.h), to be compiled in user space: types, bits, sets of bits. Their headers are for
+// C++, too. Included before everything else; the kernel's headers that user space has not are empty
+// files.
 #pragma once
 
 #include <assert.h>
@@ -49,6 +50,15 @@ constexpr T max(T a, T b) {
 #define max_t(type, a, b) max((type)(a), (type)(b))
 #define max3(a, b, c) max(max(a, b), c)
 #define clamp_t(type, value, low, high) min_t(type, max_t(type, value, low), high)
+
+#define DIV_ROUND_UP(a, b) (((a) + (b)-1) / (b))
+
+static inline unsigned long int_sqrt(unsigned long x) {
+  unsigned long root = 0;
+  for (unsigned long bit = 1UL << 31; bit; bit >>= 1)
+    if ((root + bit) * (root + bit) <= x) root += bit;
+  return root;
+}
 
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX

@@ -30,8 +30,8 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*AtomicWrite.NeedsTheRight*", kRefused},
       {"*Pack.BadKey*", kRefused},
       {"*Pack.Invalidation*", kRefused},
-      // The last good one is sent again, to ask.
-      {"*Pack.BadLocalKey*", "retransmitted_pkts duplicate_request"},
+      // The last good one is sent again, to ask; the first one's ACK may have told of it.
+      {"*Pack.BadLocalKey*", "retransmitted_pkts duplicate_request rcvd_bad_qp_state"},
       {"*RcError.*", kRefused},
       {"*Rights.*", kRefused},
       {"*Region.ReadOnlyPages*", kRefused},

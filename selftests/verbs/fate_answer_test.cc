@@ -53,6 +53,11 @@ TEST_P(FateAnswer, Ack) {
     ForEach([&](const std::string& action, bool again) {
       SCOPED_TRACE(ToString(kind));
       Renew({}, kShortTimeout);
+      // The first packet of a connection asks for an ACK, too.
+      Prepare(Kind::kWriteImm);
+      PostReceives(Kind::kWriteImm);
+      Post(Kind::kWriteImm);
+      ExpectDone(Kind::kWriteImm);
       Prepare(kind);
       PostReceives(kind);
       std::vector<Fate> fates;

@@ -31,6 +31,8 @@ class Ecn : public WireTest {
       EXPECT_EQ(peer().Expect().bth.psn, DevPsn(first_psn + i));
       EXPECT_EQ(peer().last().datagram.tos & 3, kEct0) << i;
     }
+    peer().Send(Ack(DevPsn(first_psn + 11), 1));
+    ExpectSent(1, IBV_WC_RDMA_WRITE);
   }
   // The next packet is this, and says so of itself.
   void ExpectEcn(Operation operation, int ecn, Service service = Service::kRc) {

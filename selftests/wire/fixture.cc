@@ -28,6 +28,18 @@ void WireTest::ExpectReadRequest(uint32_t psn, uint32_t length, uint32_t skip) {
   EXPECT_EQ(request.reth->length, length - skip);
 }
 
+void WireTest::Open() {
+  int psn = 0;
+  uint32_t msn = 0;
+  for (const uint32_t window : {16u, 30u}) {
+    ep().Post(SendWr::Write(1, ep().Data(0, window * mtu()), {kRemoteVa, kRemoteKey}));
+    for (uint32_t i = 0; i < window; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(psn++));
+    peer().Send(Ack(DevPsn(psn - 1), ++msn));
+    ExpectSent(1, IBV_WC_RDMA_WRITE);
+  }
+  EXPECT_EQ(psn, kOpened);
+}
+
 void WireTest::ExpectAckedUpTo(uint32_t psn, uint32_t msn) {
   for (;;) {
     const Packet ack = peer().Expect();

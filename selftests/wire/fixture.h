@@ -54,6 +54,11 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
     for (const Packet& packet : packets) peer().Send(packet);
   }
 
+  // So many packets are sent and acknowledged, in two messages, so that 62 may be in flight: a
+  // connection begins with 16.
+  static constexpr int kOpened = 46;
+  void Open();
+
   // Reads ACKs (they may be merged) until one for `psn` with `msn` comes.
   void ExpectAckedUpTo(uint32_t psn, uint32_t msn);
   // The next receive completion is a success with these fields.

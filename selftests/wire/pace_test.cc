@@ -105,13 +105,16 @@ TEST_P(Pace, AnswersKeepToTheLimit) {
 // What is sent again is sent.
 TEST_P(Pace, RepeatsKeepToTheLimit) {
   Start();
-  PostWrite(1, 30 * mtu());
-  for (int i = 0; i < 30; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
+  Open();
+  constexpr int kLost = 30;
+  PostWrite(2, kLost * mtu());
+  for (int i = 0; i < kLost; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(kOpened + i));
   ASSERT_EQ(Limit(kKbps), 0);
-  peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
-  int next = 0;
-  ExpectPaced(Take(30, [&](const Packet& packet) { EXPECT_EQ(packet.bth.psn, DevPsn(next++)); }));
-  ExpectSent(1, IBV_WC_RDMA_WRITE);
+  peer().Send(Nak(DevPsn(kOpened), 2, roce::kNakSequence));
+  int next = kOpened;
+  ExpectPaced(
+      Take(kLost, [&](const Packet& packet) { EXPECT_EQ(packet.bth.psn, DevPsn(next++)); }));
+  ExpectSent(2, IBV_WC_RDMA_WRITE);
 }
 
 // The wait of what goes again is not taken for the peer's silence: at 1 Mb/s it takes 67 ms, where

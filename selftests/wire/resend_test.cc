@@ -66,18 +66,17 @@ TEST_P(RcResend, NextGapGoesWhenItIsNamed) {
 // A peer that goes by the standard alone drops what follows a gap.
 TEST_P(RcResend, PeerThatDropsGetsMoreAndMore) {
   Start(Patient());
-  PostSends(40);
+  PostSends(16);
   int psn = 0;
-  for (int run : {1, 2, 4, 8, 16}) {
+  for (int run : {1, 2, 4, 8}) {
     SendNakOf(psn);
     ExpectAgain(psn, run);
     psn += run;
   }
   SendNakOf(psn);
-  for (int i = psn; i < 40; ++i)
-    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
-  peer().Send(Ack(DevPsn(39), 40));
-  ExpectAllSent(40);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(15)));
+  peer().Send(Ack(DevPsn(15), 16));
+  ExpectAllSent(16);
 }
 
 // What was sent for the gap is lost as well. That costs no retry, however often.

@@ -179,7 +179,7 @@ TEST_P(RcRetry, RequestBeforeABadOneIsAcknowledged) {
 
 // Posts do not wait for answers while the window is open, however long those take.
 TEST_P(RcRetry, PostsLeaveWhileTheWindowIsOpen) {
-  constexpr int kPosts = 60;
+  constexpr int kPosts = 16;
   Start({.timeout = 0});
   for (int i = 0; i < kPosts; ++i) {
     ep().Post(SendWr::Write(static_cast<uint64_t>(i), ep().Data(0, 8), {0x7000, 7}));
@@ -207,7 +207,7 @@ TEST_P(RcRetry, LateSequenceNakRestartsTheClock) {
 // After a loss the responder may have kept what came behind it: its ACK may
 // pass more than what was sent again, which is less than the window before.
 TEST_P(RcRetry, AckAheadOfTheResendIsTaken) {
-  constexpr int kPosts = 60;
+  constexpr int kPosts = 16;
   Start();
   for (int i = 0; i < kPosts; ++i) {
     ep().PostSend(static_cast<uint64_t>(i), 0, 8);

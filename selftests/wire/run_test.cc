@@ -116,8 +116,9 @@ TEST_P(RcRun, KeyToInvalidateIsInTheLastPacket) {
 // A datagram has less than 64 KiB, and a run no more; runs of one length.
 TEST_P(RcRun, LargestPacketsAreWholePackets) {
   Start({.mtu = 4096});
+  Open();
   const Counters counters;
-  const auto expected = WriteFrom(30 * mtu());
+  const auto expected = WriteFrom(30 * mtu(), kOpened);
   ExpectPackets(WriteOf(30 * mtu()), expected, Operation::kWriteLast);
   ExpectSent(1, IBV_WC_RDMA_WRITE);
   EXPECT_EQ(counters.Growth("sent_runs"), 2u);

@@ -78,12 +78,13 @@ TEST_P(RcTrain, MessagesOfAllLengthsAreWholePackets) {
 TEST_P(RcTrain, LargestPacketsAreWholePackets) {
   constexpr int kPackets = 30;
   Start({.mtu = 4096});
+  Open();
   const Counters counters;
   const uint32_t length = kPackets * mtu();
   ep().FillPattern(kPlace, length);
   ep().Post(SendWr::Write(1, ep().Data(kPlace, length), {0x5000, 5}));
-  ExpectMessage(WriteMessage(DevPsn(), ep().Copy(kPlace, length), mtu(), 0x5000, 5));
-  peer().Send(Ack(DevPsn(kPackets - 1), 1));
+  ExpectMessage(WriteMessage(DevPsn(kOpened), ep().Copy(kPlace, length), mtu(), 0x5000, 5));
+  peer().Send(Ack(DevPsn(kOpened + kPackets - 1), 3));
   ExpectSent(1, IBV_WC_RDMA_WRITE);
   EXPECT_GE(counters.Growth("sent_trains"), 2u);
 }

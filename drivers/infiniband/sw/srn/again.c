@@ -138,11 +138,16 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	if (!send_part(qp, probe_psn(qp), srn_gaps_oldest(qp), true, false, &plan))
 		return;
 	srn_count(qp->dev, SRN_CNT_PROBES);
+	/* Of the first one the answer is a sample that is too long at most, which makes the next one rarer:
+	 * where the path has become longer there would else be none for ever.
+	 */
+	if (qp->retry.probes > 1)
+		srn_window_untime_run(&qp->window, plan.psn, plan.npsn);
 	note_asked(qp, &plan);
 }
 
 /* All that is lost, each run of it behind the other; the last packet of a run asks, and the last
- * before a wait.
+ * before a wait, also for an answer to it.
  */
 static void send_lost(struct srn_qp *qp, u64 now, int *budget)
 {
@@ -151,7 +156,7 @@ static void send_lost(struct srn_qp *qp, u64 now, int *budget)
 	bool last;
 
 	while (*budget > 0 && (len = srn_lost_next(qp, now, &psn))) {
-		last = len == 1 || *budget == 1;
+		last = len == 1 || *budget == 1 || !srn_window_takes_two(&qp->window);
 		--*budget;
 		if (!send_again(qp, psn, last, !last, &plan) && !qp->score)
 			break;

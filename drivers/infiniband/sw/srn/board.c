@@ -11,6 +11,7 @@
 #include "psn.h"
 #include "qp.h"
 #include "reorder.h"
+#include "trace.h"
 #include "window.h"
 
 /* What will be due is not looked at all the time. */
@@ -24,6 +25,7 @@ struct srn_score_wait srn_board_wait(const struct srn_qp *qp)
 		.soon = qp->rtt.srtt_ns / 2,
 	};
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_board_wait);
 
 struct srn_score *srn_board_get(struct srn_qp *qp, struct srn_score **board)
 {
@@ -74,23 +76,46 @@ bool srn_board_acked(struct srn_qp *qp, struct srn_score *s)
 	return false;
 }
 
+/* What went last may find twice the queue that was seen. */
+static u64 drain_ns(const struct srn_qp *qp, const struct srn_score_wait *wait)
+{
+	return wait->again + 2 * qp->window.crowd.delay_ns;
+}
+
+/* While a queue is to drain nothing may go that would show what is lost of the last that went: what
+ * was not heard of by then is.
+ */
+static void conclude(struct srn_qp *qp, const struct srn_score_wait *wait, u64 now)
+{
+	u32 out = srn_window_drained(&qp->window, drain_ns(qp, wait), now);
+	u32 end = srn_psn_add(qp->window.una, min_t(u32, out, SRN_PSNS - 1));
+
+	if (qp->score)
+		srn_score_reached(qp->score, end, wait, now);
+	if (qp->gaps)
+		srn_score_reached(qp->gaps, end, wait, now);
+}
+
 u32 srn_board_pick(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 *psn)
 {
 	struct srn_score_wait wait = srn_board_wait(qp);
-	u32 len = srn_score_pick(s, &wait, now_ns, psn);
+	u32 len;
 
+	conclude(qp, &wait, now_ns);
+	len = srn_score_pick(s, &wait, now_ns, psn);
 	return len && srn_window_is_out(&qp->window, *psn) ? len : 0;
 }
 
-/* One less in flight for a gap, as for the first NAK of one. */
+/* Less in flight for a gap, as for the first NAK of one. */
 void srn_board_sent(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 psn, u32 len)
 {
 	struct srn_window *w = &qp->window;
+	u32 was = w->cwnd;
 
-	srn_window_lost(w);
-	if (w->timed && srn_psn_diff(w->timed_psn, psn) >= 0 &&
-	    srn_psn_diff(w->timed_psn, srn_psn_add(psn, len)) < 0)
-		srn_window_untime(w);
+	srn_window_lost(w, len, srn_score_tried_ns(s, psn), now_ns);
+	if (was != w->cwnd)
+		trace_srn_window(qp, was, SRN_WINDOW_LOST);
+	srn_window_untime_run(w, psn, len);
 	srn_score_sent(s, psn, len, w->at.psn, now_ns);
 }
 
@@ -105,6 +130,8 @@ void srn_board_watch(struct srn_qp *qp, u64 now_ns)
 	u64 due = min(due_of(qp->score, &wait, now_ns) ?: U64_MAX,
 		      due_of(qp->gaps, &wait, now_ns) ?: U64_MAX);
 
+	if (qp->window.tail && (qp->score || qp->gaps))
+		due = min(due, drain_ns(qp, &wait));
 	if (due != U64_MAX)
 		srn_clock_set(&qp->clock, SRN_ALARM_GAP, max_t(u64, due, WATCH_MIN_NS));
 }

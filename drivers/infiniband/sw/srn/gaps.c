@@ -102,6 +102,7 @@ void srn_gaps_acked(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_acked);
 
+/* A queue may have to drain: what is asked for is little, and what waits for it much. */
 u32 srn_gaps_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 {
 	struct srn_score_wait wait = srn_board_wait(qp);
@@ -111,7 +112,9 @@ u32 srn_gaps_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 	if (!len)
 		return 0;
 	note_out(qp);
-	return srn_score_may_go(s, &wait, now_ns, srn_window_takes_part(&qp->window)) ? len : 0;
+	if (!srn_score_may_go(s, &wait, now_ns, srn_window_takes_part(&qp->window), false))
+		return 0;
+	return len;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_next);
 

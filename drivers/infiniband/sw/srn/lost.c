@@ -14,6 +14,7 @@
 #include "sack.h"
 #include "score.h"
 #include "stats.h"
+#include "trace.h"
 #include "window.h"
 
 static void note_out(struct srn_qp *qp)
@@ -66,6 +67,15 @@ static void note_twice(struct srn_qp *qp, u32 twice)
 	srn_reorder_vain(&qp->order);
 }
 
+static void came(struct srn_qp *qp, u32 num)
+{
+	u32 was = qp->window.cwnd;
+
+	srn_window_came(&qp->window, num);
+	if (was != qp->window.cwnd)
+		trace_srn_window(qp, was, SRN_WINDOW_GREW);
+}
+
 /* A READ in front of @expected waits for its answer; what is behind that has arrived. */
 bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 {
@@ -86,6 +96,8 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 	wait = srn_board_wait(qp);
 	added = srn_score_heard(qp->score, expected, sack.bits, num, &wait, ktime_get_ns());
 	note_out(qp);
+	if (added)
+		came(qp, added);
 	return added;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
@@ -105,13 +117,14 @@ EXPORT_SYMBOL_IF_KUNIT(srn_lost_acked);
 u32 srn_lost_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 {
 	struct srn_score_wait wait = srn_board_wait(qp);
+	struct srn_window *w = &qp->window;
 	struct srn_score *s = qp->score;
 	u32 len = s ? srn_board_pick(qp, s, now_ns, psn) : 0;
 
 	if (!len)
 		return 0;
 	note_out(qp);
-	if (!srn_score_may_go(s, &wait, now_ns, srn_window_takes_again(&qp->window)))
+	if (!srn_score_may_go(s, &wait, now_ns, srn_window_takes_again(w), srn_window_is_tight(w)))
 		return 0;
 	return len;
 }

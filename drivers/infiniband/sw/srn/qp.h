@@ -86,6 +86,7 @@ struct srn_qp {
 	bool sqd_notify;		/* raise SQ_DRAINED when drained */
 	bool has_path;
 	struct srn_path path;
+	struct srn_known_path *known;	/* of it; RC's, or NULL */
 	struct srn_payer payer;		/* of UC and UD; others have none */
 	struct rdma_ah_attr ah_attr;	/* for query; holds its sgid_attr */
 

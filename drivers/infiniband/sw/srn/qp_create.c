@@ -11,6 +11,7 @@
 #include "doorbell.h"
 #include "fault.h"
 #include "gaps.h"
+#include "known.h"
 #include "lost.h"
 #include "mw.h"
 #include "qp.h"
@@ -332,6 +333,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		srn_cq_forget_qp(qp->rcq, ibqp);
 	}
 	if (qp->has_path) {
+		srn_known_put(qp->known);
 		srn_path_destroy(&qp->path);
 		rdma_destroy_ah_attr(&qp->ah_attr);
 	}

@@ -11,6 +11,7 @@
 #include "hello.h"
 #include "note.h"
 #include "pace.h"
+#include "pd.h"
 #include "psn.h"
 #include "qp.h"
 #include "rate.h"
@@ -24,6 +25,7 @@
 /* What a modification needs and apply() cannot fail to have. */
 struct change {
 	struct srn_path path;
+	struct srn_known_path *known;
 	struct rdma_ah_attr ah;
 	bool has_path;
 };
@@ -96,6 +98,15 @@ static u16 source_port(struct srn_qp *qp, const struct ib_qp_attr *attr, int mas
 				  qp->ibqp.qp_num, dqpn);
 }
 
+/* Of who sends and is answered. */
+static int prepare_known(const struct srn_qp *qp, struct change *c)
+{
+	if (!qp->svc->reliable)
+		return 0;
+	c->known = srn_known_get(&to_srn_pd(qp->ibqp.pd)->known, &c->path);
+	return c->known ? 0 : -ENOMEM;
+}
+
 static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, struct change *c)
 {
 	int err;
@@ -109,6 +120,7 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 			return err;
 		rdma_copy_ah_attr(&c->ah, &attr->ah_attr);
 		c->has_path = true;
+		return prepare_known(qp, c);
 	}
 	return 0;
 }
@@ -125,6 +137,7 @@ static void apply_av(struct srn_qp *qp, struct change *c)
 	old_ah = qp->ah_attr;
 	qp->path = c->path;
 	qp->ah_attr = c->ah;
+	swap(qp->known, c->known);
 	qp->has_path = true;
 	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
 		       srn_rate_of_static(rdma_ah_get_static_rate(&qp->ah_attr),
@@ -305,6 +318,7 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	if (owned)
 		srn_turn_disown(&qp->turn);
 	if (c.has_path) {
+		srn_known_put(c.known);
 		srn_path_destroy(&c.path);
 		rdma_destroy_ah_attr(&c.ah);
 	}

@@ -38,9 +38,9 @@
  */
 #define LOOKAHEAD	64
 /* Without an ACK asked for this many packets, ask: keeps the window open. */
-#define ACKREQ_EVERY	32
+#define ACKREQ_EVERY	32u
 /* The time to the answer is taken of a packet with this many PSNs in flight. */
-#define TIMED_FROM	16
+#define TIMED_FROM	SRN_WINDOW_FEW
 /* Who is not rung looks itself if no answer came for this long. */
 #define QUIET_NS	(500 * NSEC_PER_USEC)
 
@@ -66,7 +66,7 @@ static void take_credit(struct srn_qp *qp, const struct srn_wqe *wqe)
 static void begin(struct srn_qp *qp, struct srn_wqe *wqe, u32 npsn)
 {
 	srn_sq_start(wqe, qp->window.at.psn, npsn,
-		     srn_window_chunk(&qp->window, qp->max_rd_atomic, qp->peer.parts));
+		     srn_window_chunk(&qp->window, npsn, qp->max_rd_atomic, qp->peer.parts));
 	if (unlikely(qp->credit.on))
 		take_credit(qp, wqe);
 }
@@ -109,26 +109,39 @@ static bool next_follows(struct srn_qp *qp)
 		!srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true));
 }
 
+/* Where few may be out, twice for what is: only what asks is timed. */
+static u32 ask_every(const struct srn_window *w)
+{
+	return min(w->cwnd / 2, ACKREQ_EVERY);
+}
+
+/* Nothing is known of the path yet, and soon will be. */
+static bool is_first(const struct srn_qp *qp)
+{
+	return !qp->rtt.srtt_ns && !qp->window.timed && !srn_window_inflight(&qp->window) &&
+	       srn_qp_holds(qp);
+}
+
 static bool wants_ack(const struct srn_qp *qp, const struct srn_plan *plan, bool follows)
 {
 	const struct srn_window *w = &qp->window;
 
 	if (!qp->svc->reliable)
 		return false;
-	return !follows || w->unasked + plan->num >= ACKREQ_EVERY || qp->retry.probing ||
-	       srn_window_is_full(w, plan->npsn + 1);
+	return !follows || w->unasked + plan->num >= ask_every(w) || qp->retry.probing ||
+	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
 }
 
 /* Few packets in flight are no queue, but they tell how long the path is. */
-static void time_it(struct srn_qp *qp)
+static void time_it(struct srn_qp *qp, u32 psn)
 {
 	struct srn_window *w = &qp->window;
 	bool queue = srn_window_inflight(w) >= TIMED_FROM;
 
 	if (w->timed)
 		return;
-	if (queue || (srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
-		srn_window_time(w, ktime_get_ns(), queue);
+	if (queue || srn_window_is_narrow(w) || (srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
+		srn_window_time(w, psn, ktime_get_ns(), queue);
 }
 
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
@@ -140,7 +153,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	else if (asked || read)
-		time_it(qp);
+		/* The first packet of an answer: how long those behind it take is of their own making. */
+		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1));
 	if (unlikely(qp->score))
 		srn_score_used(qp->score, plan->npsn);
 	if (unlikely(qp->gaps))
@@ -577,6 +591,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 void srn_requester_start(struct srn_qp *qp)
 {
 	srn_window_start(&qp->window, qp->sq_psn, qp->mtu);
+	/* Where nobody asks in silence, something behind what is lost has to tell of it. */
+	if (!srn_qp_holds(qp))
+		qp->window.floor = qp->timeout ? 2 : SRN_WINDOW_FEW;
 	if (qp->peer.sacks)
 		srn_window_set_reach(&qp->window, qp->peer.ahead);
 	qp->order = (struct srn_reorder){};

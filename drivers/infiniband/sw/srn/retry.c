@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "gaps.h"
 #include "hello.h"
+#include "known.h"
 #include "lost.h"
 #include "note.h"
 #include "pace.h"
@@ -133,17 +134,29 @@ static void narrow(struct srn_qp *qp, void (*how)(struct srn_window *w), enum sr
 		trace_srn_window(qp, was, why);
 }
 
+/* A gap, of which nobody says how long it is. */
+static void lose(struct srn_qp *qp, u64 now)
+{
+	u32 was = qp->window.cwnd;
+
+	srn_window_lost(&qp->window, 1, 0, now);
+	if (was != qp->window.cwnd)
+		trace_srn_window(qp, was, SRN_WINDOW_LOST);
+}
+
 /* What waits in queues on the way, in those of this host first of all, delays the answers,
  * and at the local ACK timeout all of it would be sent once more. So before that there is to
  * be less in them. The time that the path takes without queues does not count.
  */
 static void look_at_delay(struct srn_qp *qp)
 {
-	u64 now = ktime_get_ns(), delay;
+	u64 now = ktime_get_ns(), took = now - qp->window.timed_ns, least, delay;
 
 	srn_hello_later(&qp->peer);
-	srn_rtt_sample(&qp->rtt, now - qp->window.timed_ns);
-	delay = srn_window_delay(&qp->window, now);
+	srn_rtt_sample(&qp->rtt, took);
+	least = srn_known_least(qp->known, took, now);
+	delay = srn_window_delay(&qp->window, least, now);
+	narrow(qp, srn_window_mind, SRN_WINDOW_CROWDED);
 	if (!qp->window.timed_queue || !qp->timeout || delay <= timeout_ns(qp) / 4)
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
@@ -204,7 +217,7 @@ static bool is_soon(struct srn_qp *qp, u64 now)
 static void note_gap(struct srn_qp *qp, u64 now)
 {
 	qp->retry.resent_ns = now;
-	narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
+	lose(qp, now);
 	srn_window_untime(&qp->window);
 }
 
@@ -240,7 +253,7 @@ void srn_retry_implied_nak(struct srn_qp *qp, u32 psn)
 		return;
 	srn_count(qp->dev, SRN_CNT_IMPLIED_NAK);
 	qp->retry.rewound = true;
-	narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
+	lose(qp, ktime_get_ns());
 	seek(qp, psn);
 }
 
@@ -286,7 +299,7 @@ void srn_retry_nak(struct srn_qp *qp)
 		narrow(qp, srn_window_collapsed, SRN_WINDOW_COLLAPSED);
 		again(qp);
 	} else {
-		narrow(qp, srn_window_lost, SRN_WINDOW_LOST);
+		lose(qp, ktime_get_ns());
 		seek(qp, qp->window.una);
 	}
 	qp->retry.rewound = true;
@@ -364,7 +377,6 @@ static void probe(struct srn_qp *qp)
 	srn_lost_missed(qp);
 	srn_hello_later(&qp->peer);
 	srn_resend_probe(&qp->resend);
-	srn_window_untime(&qp->window);
 	await(qp, 0);
 }
 

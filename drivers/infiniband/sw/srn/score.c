@@ -229,9 +229,10 @@ u32 srn_score_pick(struct srn_score *s, const struct srn_score_wait *wait, u64 n
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_score_pick);
 
-bool srn_score_may_go(struct srn_score *s, const struct srn_score_wait *wait, u64 now, bool room)
+bool srn_score_may_go(struct srn_score *s, const struct srn_score_wait *wait, u64 now, bool room,
+		      bool tight)
 {
-	s->blocked = !s->owed && !room;
+	s->blocked = !room && (tight || !s->owed);
 	if (!s->blocked)
 		return true;
 	if (!s->eased_ns)
@@ -239,7 +240,7 @@ bool srn_score_may_go(struct srn_score *s, const struct srn_score_wait *wait, u6
 	if (now - s->eased_ns < wait->again)
 		return false;
 	s->eased_ns = now;
-	s->owed = SRN_SCORE_EASE;
+	s->owed = max_t(u32, s->owed, SRN_SCORE_EASE);
 	s->blocked = false;
 	return true;
 }
@@ -289,6 +290,12 @@ void srn_score_sent(struct srn_score *s, u32 psn, u32 len, u32 fresh, u64 now)
 	push_try(s, &t);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_score_sent);
+
+u64 srn_score_tried_ns(const struct srn_score *s, u32 psn)
+{
+	return s->num_again && is_before(psn, s->next) ? s->tries[s->first_try].ns : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_tried_ns);
 
 static u64 until(u64 then, u64 now)
 {

@@ -108,11 +108,13 @@ u32 srn_score_pick(struct srn_score *s, const struct srn_score_wait *wait, u64 n
 
 /**
  * srn_score_may_go() - whether what was picked goes, the window having @room for one or not
+ * @tight: what came makes no room
  *
  * Where it has none, one that came makes room for one. And a few go in any case, each time that
  * answers to those before could be here: what was let go for all that came may be lost, too.
  */
-bool srn_score_may_go(struct srn_score *s, const struct srn_score_wait *wait, u64 now, bool room);
+bool srn_score_may_go(struct srn_score *s, const struct srn_score_wait *wait, u64 now, bool room,
+		      bool tight);
 
 /** srn_score_used() - @len PSNs went, again or as new: in place of as many that came */
 static inline void srn_score_used(struct srn_score *s, u32 len)
@@ -122,6 +124,9 @@ static inline void srn_score_used(struct srn_score *s, u32 len)
 
 /** srn_score_sent() - of what was picked @len PSNs went again; @fresh goes next as new */
 void srn_score_sent(struct srn_score *s, u32 psn, u32 len, u32 fresh, u64 now);
+
+/** srn_score_tried_ns() - when what was picked, from @psn on, went again; 0: it went but once */
+u64 srn_score_tried_ns(const struct srn_score *s, u32 psn);
 
 /** srn_score_due() - nothing goes now: in how many ns that may change by itself; U64_MAX: never */
 u64 srn_score_due(const struct srn_score *s, const struct srn_score_wait *wait, u64 now);

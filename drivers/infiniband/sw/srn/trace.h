@@ -79,7 +79,8 @@
 	X(GREW, "grew")		\
 	X(LOST, "gap")		\
 	X(COLLAPSED, "silence")	\
-	X(LATE, "late")
+	X(LATE, "late")		\
+	X(CROWDED, "crowded")
 
 #define SRN_SEND_FLAG_NAMES(X)	\
 	X(FENCE)		\

@@ -15,6 +15,7 @@
 #include "gid.h"
 #include "mr.h"
 #include "mw.h"
+#include "pd.h"
 #include "pma.h"
 #include "post_kernel.h"
 #include "qp.h"
@@ -31,10 +32,6 @@
 #define PKEY_TABLE_LEN	1	/* RoCE has the default partition only */
 /* 4.096 us * 2^8 = 1 ms: what a busy CPU may keep an ACK waiting. */
 #define ACK_DELAY	8
-
-struct srn_pd {
-	struct ib_pd ibpd;
-};
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
@@ -200,7 +197,9 @@ static int query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 static int alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return 0;	/* an identity and nothing else: keys and QPs compare the pointer */
+	/* Else an identity that keys and QPs compare. */
+	srn_known_init(&to_srn_pd(pd)->known);
+	return 0;
 }
 
 static int dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)

@@ -6,15 +6,11 @@
 #include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 
-/* A gap is no proof of a full queue: a quarter less, and not below what a link that
- * loses a packet now and then needs. Silence is nearly one.
- */
-#define GAP_FLOOR	16
-#define FLOOR		2
-/* What a connection begins with, of the full window: a program may open hundreds at once. */
-#define BEGIN		4
+/* What a connection begins with: a program may open hundreds at once. */
+#define BEGIN		SRN_WINDOW_FEW
 /* Above ssthresh: steps for each window that was answered. */
 #define STEPS		4
 /* A READ asks for at most this many response packets at once, unless few READs may be
@@ -22,8 +18,13 @@
  * requests on the wire.
  */
 #define CHUNK		64
-/* And after a loss for few; but a long READ keeps what it began with. */
-#define FEW		8
+/* At the start, too, it asks for few if it is no longer than this: a longer one would do so for life. */
+#define SHORT		128
+/* And after a loss for few; but a long READ keeps what it began with. Fewer where what is lost is asked
+ * for by itself.
+ */
+#define CHUNK_LEAST		8
+#define CHUNK_LEAST_PARTS	4
 /* Where what is lost is asked for by itself, as many as one ACK is asked for of other requests. More
  * at once would be a burst for each; with less more requests are lost, of which each keeps all behind
  * it waiting.
@@ -36,16 +37,22 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->end = psn;
 	w->at.psn = psn;
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
-	w->cwnd = w->full / BEGIN;
+	w->cwnd = BEGIN;
+	w->floor = 1;
 	w->ssthresh = w->full;
 	w->gone = 0;
 	w->came = 0;
 	w->reach = SRN_PSN_MASK / 2;
 	w->credit = 0;
 	w->cut = false;
+	w->judged_end = psn;
 	w->timed = false;
 	w->doubt = 0;
-	w->least_ns = U64_MAX;
+	w->cut_ns = 0;
+	w->drain_ns = 0;
+	w->draining = false;
+	w->tail = false;
+	srn_crowd_start(&w->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
@@ -73,6 +80,8 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 {
 	w->at = to;
 	w->unasked = 0;
+	w->tail = false;
+	w->draining = false;
 	w->timed = false;	/* of two packets with one PSN nobody knows which was answered */
 	/* What is asked again is in flight when it is sent again. */
 	w->rd_head = w->rd_tail;
@@ -87,6 +96,15 @@ static void cut_to(struct srn_window *w, u32 cwnd)
 	w->cut_end = w->end;
 }
 
+/* What is answered until as few are out is to leave the queue. */
+static void drain(struct srn_window *w, u64 now_ns)
+{
+	w->draining = true;
+	w->tail = true;
+	w->drain_end = w->end;
+	w->drain_ns = now_ns;
+}
+
 /* Once for all that is out: what comes of the same queue says nothing new. */
 static void shrink(struct srn_window *w, u32 cwnd)
 {
@@ -96,52 +114,115 @@ static void shrink(struct srn_window *w, u32 cwnd)
 	cut_to(w, cwnd);
 }
 
-void srn_window_lost(struct srn_window *w)
+/* Few, and twice as many with each that is answered, up to half of what was. */
+static void begin_again(struct srn_window *w)
+{
+	w->ssthresh = max(w->cwnd / 2, w->floor);
+	cut_to(w, w->floor);
+	srn_crowd_few(&w->crowd);
+}
+
+static void cut(struct srn_window *w, u64 now_ns)
+{
+	u32 was = w->cwnd, sent = srn_psn_diff(w->end, w->judged_end);
+
+	w->judged_end = w->end;
+	w->cut_ns = now_ns;
+	switch (srn_crowd_lost(&w->crowd, sent, now_ns)) {
+	case SRN_CROWD_CHANCE:
+		shrink(w, max(was - srn_crowd_cut(&w->crowd, was), min_t(u32, was, SRN_WINDOW_FEW)));
+		break;
+	case SRN_CROWD_FULL:
+		shrink(w, max(was - DIV_ROUND_UP(was, 4), w->floor));
+		drain(w, now_ns);
+		break;
+	case SRN_CROWD_BLIND:
+		begin_again(w);
+		drain(w, now_ns);
+		break;
+	}
+}
+
+void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns)
 {
 	w->doubt = SRN_RUN_DOUBT;
-	shrink(w, max_t(u32, w->cwnd - w->cwnd / 4, min_t(u32, w->cwnd, GAP_FLOOR)));
+	srn_crowd_missed(&w->crowd, num);
+	if (sent_ns > w->cut_ns && srn_crowd_is(&w->crowd))
+		w->cut = false;
+	if (!w->cut)
+		cut(w, now_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 
-u64 srn_window_delay(struct srn_window *w, u64 now_ns)
+u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 {
-	u64 took = now_ns - w->timed_ns;
-
 	w->timed = false;
-	w->least_ns = min(w->least_ns, took);
-	return took - w->least_ns;
+	return srn_crowd_sample(&w->crowd, now_ns - w->timed_ns, least_ns, now_ns, w->cwnd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
 
+/* What is seen without one's own packets in the way is shown by few, for one round trip. */
+void srn_window_mind(struct srn_window *w)
+{
+	u32 excess = srn_crowd_excess(&w->crowd, w->cwnd);
+
+	if (w->cut)
+		return;
+	if (w->cwnd > 4 * w->floor && srn_crowd_looks(&w->crowd)) {
+		w->ssthresh = w->cwnd;
+		cut_to(w, w->floor);
+		drain(w, w->crowd.now_ns);
+	} else if (excess) {
+		w->cwnd = max(w->cwnd - excess, w->floor);
+		w->ssthresh = w->cwnd;
+		w->credit = 0;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_mind);
+
 void srn_window_late(struct srn_window *w)
 {
-	shrink(w, max_t(u32, w->cwnd / 2, FLOOR));
+	shrink(w, max(w->cwnd / 2, w->floor));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 
 void srn_window_collapsed(struct srn_window *w)
 {
 	w->doubt = SRN_RUN_DOUBT;
-	w->ssthresh = max_t(u32, w->cwnd / 2, FLOOR);
-	cut_to(w, FLOOR);
+	begin_again(w);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
 
-/* After a loss. */
-static u32 chunk_of_parts(const struct srn_window *w, u32 reads)
+/* A READ keeps it for its life, which may be longer than queues are minded: with as many in flight as
+ * there may be no less than what a link needs that loses a packet now and then; and a long one more.
+ */
+static u32 chunk_least(const struct srn_window *w, u32 npsn, u32 reads)
 {
-	u32 chunk = clamp_t(u32, w->cwnd, FEW, CHUNK_PARTS);
+	u32 all = npsn <= SHORT ? SRN_WINDOW_FEW : CHUNK;
+
+	return srn_crowd_is(&w->crowd) ? DIV_ROUND_UP(all, max_t(u32, reads, 1)) :
+					  CHUNK_LEAST;
+}
+
+/* After a loss, two at least: a request that is lost shows when a later one is answered. */
+static u32 chunk_of_parts(const struct srn_window *w, u32 npsn, u32 reads)
+{
+	u32 most = npsn <= SHORT ? CHUNK_LEAST_PARTS : CHUNK_PARTS;
+	u32 least = min(chunk_least(w, npsn, reads), most);
+	u32 chunk = clamp_t(u32, w->cwnd / 2, least, CHUNK_PARTS);
 
 	return max_t(u32, chunk, w->cwnd / max_t(u32, reads, 1));
 }
 
-u32 srn_window_chunk(const struct srn_window *w, u32 reads, bool parts)
+u32 srn_window_chunk(const struct srn_window *w, u32 npsn, u32 reads, bool parts)
 {
-	if (parts && w->ssthresh < w->full)
-		return chunk_of_parts(w, reads);
+	bool lost = w->ssthresh < w->full, begins = w->cwnd < CHUNK && npsn <= SHORT;
+
+	if (parts && (lost || begins))
+		return chunk_of_parts(w, npsn, reads);
 	/* Two requests, so that the second waits at the peer when the first is answered. */
-	if (w->cwnd < 2 * CHUNK && w->ssthresh < w->full)
-		return max_t(u32, w->cwnd / 2, FEW);
+	if (w->cwnd < 2 * CHUNK && (lost || begins))
+		return max3(w->cwnd / 2, w->cwnd / max_t(u32, reads, 1), chunk_least(w, npsn, reads));
 	return max_t(u32, CHUNK, w->full / max_t(u32, reads, 1));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_chunk);
@@ -149,25 +230,39 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_chunk);
 static void grow(struct srn_window *w, u32 acked)
 {
 	u32 doubled = min(w->cwnd + acked, w->ssthresh);
+	u32 steps = srn_crowd_steps(&w->crowd, w->cwnd, STEPS);
 
-	if (w->cwnd < w->ssthresh) {
+	if (!steps)
+		return;
+
+	if (w->cwnd < w->ssthresh && !srn_crowd_is_stale(&w->crowd)) {
 		w->cwnd = doubled;
 		return;
 	}
-	w->credit += acked * STEPS;
+	w->credit += acked * steps;
 	while (w->credit >= w->cwnd && w->cwnd < w->full) {
 		w->credit -= w->cwnd;
 		w->cwnd++;
 	}
 }
 
+void srn_window_came(struct srn_window *w, u32 num)
+{
+	if (w->draining && srn_window_load(w) <= w->cwnd)
+		w->draining = false;
+	if (!w->draining && w->cwnd < w->full)
+		grow(w, num);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_came);
+
 void srn_window_acked(struct srn_window *w, u32 psn)
 {
+	/* What a scoreboard knew of has made it grow by then. */
 	if (unlikely(w->cwnd < w->full))
-		grow(w, srn_psn_diff(psn, w->una));
+		srn_window_came(w, w->gone ? 1 : srn_psn_diff(psn, w->una));
 	w->una = psn;
 	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0)
-		w->cut = false;
+		w->cut = w->draining = w->tail = false;
 	while (w->rd_head != w->rd_tail &&
 	       srn_psn_diff(psn, w->rd_last[w->rd_head % SRN_MAX_RD_ATOMIC]) > 0)
 		w->rd_head++;

@@ -8,8 +8,12 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include "crowd.h"
 #include "limits.h"
 #include "psn.h"
+
+/* A link that loses a packet now and then is used with so many in flight. */
+#define SRN_WINDOW_FEW	16
 
 /* A place in the send queue: a packet, and the WQE that it belongs to. */
 struct srn_cursor {
@@ -23,6 +27,7 @@ enum srn_window_why {
 	SRN_WINDOW_LOST,
 	SRN_WINDOW_COLLAPSED,
 	SRN_WINDOW_LATE,
+	SRN_WINDOW_CROWDED,
 	SRN_WINDOW_WHY_MAX,
 };
 
@@ -41,16 +46,23 @@ struct srn_window {
 	u32 gone;		/* without so many of those that are: the peer has them, or they are lost */
 	u32 came;		/* likewise of the answers to READs: they are here, or lost */
 	u32 reach;		/* and with them */
-	u32 full;		/* cwnd grows up to it */
+	u32 full;		/* cwnd grows up to it, */
+	u32 floor;		/* and is not below this, whatever is lost */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
 	u32 credit;		/* towards the next step of cwnd */
 	u32 cut_end;		/* what was sent before the last cut ends here */
 	bool cut;		/* cut_end is ahead of una */
+	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
+	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
+	u32 drain_end;		/* that ends here, */
+	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
+	u64 cut_ns;		/* when a gap last led to a cut, */
+	u32 judged_end;		/* and what was sent before that ends here */
 	bool timed;		/* timed_psn left at timed_ns and was not sent again */
 	u32 timed_psn;
 	bool timed_queue;	/* so many were before it that they are a queue */
 	u64 timed_ns;		/* ktime */
-	u64 least_ns;		/* that an answer took on this connection: the path without queues */
+	struct srn_crowd crowd;	/* what is known of the path */
 	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
 	u32 unasked;		/* PSNs since the last packet that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
@@ -61,12 +73,19 @@ struct srn_window {
 /**
  * srn_window_start() - a new connection with a path MTU of @mtu bytes: @psn goes first
  *
- * It begins with a quarter and doubles with each that is answered, since many may begin at once.
+ * It begins with few and doubles with each that is answered, since many may begin at once.
  */
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
 
-/** srn_window_lost() - a gap: a quarter less in flight, once for all that was out */
-void srn_window_lost(struct srn_window *w);
+/**
+ * srn_window_lost() - a gap of @num PSNs: less in flight, once for all that was out
+ * @sent_ns: ktime at which they went last, if they went again; 0: they did not, or nobody knows
+ * @now_ns: ktime
+ *
+ * By how much the room crowd.h says. Where queues are minded, what went since the last cut was not of
+ * what was out then.
+ */
+void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns);
 
 /** srn_window_collapsed() - silence, or what was sent again got lost: begin with few */
 void srn_window_collapsed(struct srn_window *w);
@@ -74,12 +93,12 @@ void srn_window_collapsed(struct srn_window *w);
 /** srn_window_late() - an answer took too long: half of it in flight, once for all that was out */
 void srn_window_late(struct srn_window *w);
 
-/** srn_window_time() - the packet that left last is timed, from @now_ns on; @queue: timed_queue */
-static inline void srn_window_time(struct srn_window *w, u64 now_ns, bool queue)
+/** srn_window_time() - the packet with @psn has left and is timed, from @now_ns on; @queue: timed_queue */
+static inline void srn_window_time(struct srn_window *w, u32 psn, u64 now_ns, bool queue)
 {
 	w->timed = true;
 	w->timed_queue = queue;
-	w->timed_psn = srn_psn_add(w->at.psn, -1);
+	w->timed_psn = psn;
 	w->timed_ns = now_ns;
 }
 
@@ -87,6 +106,15 @@ static inline void srn_window_time(struct srn_window *w, u64 now_ns, bool queue)
 static inline void srn_window_untime(struct srn_window *w)
 {
 	w->timed = false;
+}
+
+/** srn_window_untime_run() - likewise, if it is one of the @num PSNs from @psn on, which went again */
+static inline void srn_window_untime_run(struct srn_window *w, u32 psn, u32 num)
+{
+	u32 ahead = srn_psn_diff(w->timed_psn, psn);
+
+	if (ahead < num)
+		w->timed = false;
 }
 
 /** srn_window_is_timed() - whether the packet that is timed was answered just now */
@@ -97,16 +125,20 @@ static inline bool srn_window_is_timed(const struct srn_window *w)
 
 /**
  * srn_window_delay() - what the timed packet was answered later, at @now_ns, than the fastest
+ * @least_ns: that any answer is known to have taken
  *
  * The next one may be timed. Return: ns.
  */
-u64 srn_window_delay(struct srn_window *w, u64 now_ns);
+u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns);
+
+/** srn_window_mind() - that was measured: less in flight where too much queues */
+void srn_window_mind(struct srn_window *w);
 
 /**
- * srn_window_chunk() - PSNs that one READ request asks for if @reads may be in flight
+ * srn_window_chunk() - PSNs that one request of a READ of @npsn asks for if @reads may be in flight
  * @parts: what is lost of them is asked for by itself
  */
-u32 srn_window_chunk(const struct srn_window *w, u32 reads, bool parts);
+u32 srn_window_chunk(const struct srn_window *w, u32 npsn, u32 reads, bool parts);
 
 /** srn_window_reset() - nothing is in flight; the WQE @index goes next */
 void srn_window_reset(struct srn_window *w, u32 index);
@@ -157,6 +189,25 @@ static inline bool srn_window_takes_read(const struct srn_window *w)
 static inline bool srn_window_takes_again(const struct srn_window *w)
 {
 	return srn_window_load(w) + !srn_window_reads(w) <= w->cwnd;
+}
+
+/** srn_window_takes_two() - whether two may */
+static inline bool srn_window_takes_two(const struct srn_window *w)
+{
+	return srn_window_load(w) + 2 <= w->cwnd;
+}
+
+/** srn_window_is_narrow() - so few may be out that how long answers take decides how many */
+static inline bool srn_window_is_narrow(const struct srn_window *w)
+{
+	return w->cwnd < SRN_WINDOW_FEW || srn_crowd_is(&w->crowd);
+}
+
+/** srn_window_is_tight() - what comes makes no room: queues are minded */
+static inline bool srn_window_is_tight(const struct srn_window *w)
+{
+	/* Beside READs what the peer has takes room as well, so that there may be none for long. */
+	return srn_crowd_is(&w->crowd) && !srn_window_reads(w);
 }
 
 /** srn_window_takes_part() - whether of the answers that are lost one may be asked for again */
@@ -217,6 +268,26 @@ static inline void srn_window_pass(struct srn_window *w)
 
 /** srn_window_seek() - go on from @to: back after a loss, forward where the peer is ahead */
 void srn_window_seek(struct srn_window *w, struct srn_cursor to);
+
+/**
+ * srn_window_drained() - what was to leave a queue, and has had @again_ns for it: it is here or lost
+ * @now_ns: ktime
+ *
+ * Once. Return: PSNs from una on that were out then, or 0.
+ */
+static inline u32 srn_window_drained(struct srn_window *w, u64 again_ns, u64 now_ns)
+{
+	s32 out = srn_psn_diff(w->drain_end, w->una);
+
+	if (!w->tail || now_ns - w->drain_ns < again_ns)
+		return 0;
+	w->tail = false;
+	w->draining = false;
+	return clamp_t(s32, out, 0, srn_window_inflight(w));
+}
+
+/** srn_window_came() - the peer has @num PSNs more: as many more may go, and perhaps more than that */
+void srn_window_came(struct srn_window *w, u32 num);
 
 /** srn_window_acked() - everything before @psn was answered; it is not before una */
 void srn_window_acked(struct srn_window *w, u32 psn);

@@ -4,6 +4,8 @@
 #define SRN_TESTS_FAKE_H
 
 #include "../device.h"
+#include "../known.h"
+#include "../path.h"
 
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -37,6 +39,26 @@ static inline struct ib_pd *fake_pd(struct kunit *test, struct srn_dev *dev)
 	KUNIT_ASSERT_NOT_NULL(test, pd);
 	pd->device = &dev->ibdev;
 	return pd;
+}
+
+static inline void fake_put_known(void *p)
+{
+	srn_known_put(p);
+}
+
+/* What is known of a path on which nobody else goes. */
+static inline struct srn_known_path *fake_known(struct kunit *test)
+{
+	struct srn_known *known = kunit_kzalloc(test, sizeof(*known), GFP_KERNEL);
+	const struct srn_path path = {};
+	struct srn_known_path *p;
+
+	KUNIT_ASSERT_NOT_NULL(test, known);
+	srn_known_init(known);
+	p = srn_known_get(known, &path);
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, fake_put_known, p));
+	return p;
 }
 
 /* Who asks for memory in the name of @qpn. */

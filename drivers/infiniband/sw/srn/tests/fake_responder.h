@@ -22,6 +22,7 @@ static inline struct srn_qp *fake_qp(struct kunit *test, u32 slots)
 
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	qp->dev = fake_dev(test);
+	qp->known = fake_known(test);
 	qp->who = fake_who(qp->dev, NULL, 0);
 	qp->mtu = MTU;
 	KUNIT_ASSERT_EQ(test, 0, srn_replay_resize(&qp->resp.replay, slots));

@@ -38,6 +38,7 @@ static inline struct owner *new_owner(struct kunit *test)
 	qp = &o->qp;
 	qp->dev = fake_dev(test);
 	qp->dev->net = &init_net;
+	qp->known = fake_known(test);
 	qp->ibqp.qp_type = IB_QPT_RC;
 	qp->svc = srn_service_of(IB_QPT_RC);
 	qp->who = (struct srn_who) { .dev = qp->dev, .kernel = true };
@@ -47,6 +48,14 @@ static inline struct owner *new_owner(struct kunit *test)
 	qp->path.v4.daddr = htonl(PEER);
 	srn_round_init(qp);
 	return o;
+}
+
+/* Some answers came, and none of them was late: what is lost now is lost by chance. */
+static inline void know_path(struct srn_qp *qp)
+{
+	srn_window_start(&qp->window, 0, qp->mtu);
+	qp->window.cwnd = qp->window.full / 4;
+	srn_crowd_sample(&qp->window.crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, qp->window.cwnd);
 }
 
 static inline void put_ip(struct sk_buff *skb)

@@ -43,6 +43,7 @@ static inline struct srn_qp *new_sender(struct kunit *test, u32 num)
 	give_sends(test, qp, num);
 	give_clock(test, qp);
 	srn_requester_start(qp);
+	qp->window.cwnd = qp->window.full / 4;
 	fake_route(test, &qp->path, leave);
 	return qp;
 }

@@ -29,7 +29,7 @@ static struct srn_qp *new_qp(struct kunit *test)
 	qp->recovery = SRN_RECOVERY_SACK;
 	qp->peer = (struct srn_peer){ .sacks = true, .parts = true };
 	give_clock(test, qp);
-	srn_window_start(&qp->window, 0, MTU);
+	know_path(qp);
 	qp->rtt.srtt_ns = RTT_NS;
 	give_sends(test, qp, 1);
 	qp->sq.fetched = 1;

@@ -36,7 +36,7 @@ static struct srn_qp *new_qp(struct kunit *test)
 	qp->recovery = SRN_RECOVERY_SACK;
 	qp->peer.sacks = true;
 	give_clock(test, qp);
-	srn_window_start(&qp->window, 0, MTU);
+	know_path(qp);
 	qp->rtt.srtt_ns = RTT_NS;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	return qp;
@@ -172,12 +172,12 @@ static u32 count_rounds(struct kunit *test, struct srn_qp *qp)
 		u32 una = find_first_zero_bit(has, OUT);
 
 		srn_window_acked(&qp->window, una);
-		qp->window.cwnd = FEW;
 		srn_lost_acked(qp);
 		if (una == OUT)
 			return round;
 		bitmap_shift_right(map, has, una + 1, OUT);
 		hear(test, qp, una, map, OUT - una - 1);
+		qp->window.cwnd = FEW;
 		for (sent = 0; srn_lost_next(qp, now, &psn); sent++) {
 			srn_lost_sent(qp, now, psn, 1);
 			if (round)
@@ -208,6 +208,93 @@ static void srn_sack_lost_twice_beside_read_test(struct kunit *test)
 	srn_window_sent(&qp->window, 1, true, true);
 	KUNIT_EXPECT_LE(test, count_rounds(test, qp), 10);
 	KUNIT_EXPECT_NULL(test, qp->score);
+}
+
+/* The last answer found a full queue, of which OUT packets are part. */
+static struct srn_qp *new_crowded(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	struct srn_crowd *c = &qp->window.crowd;
+
+	qp->window.cwnd = OUT;
+	c->look_ns = U64_MAX;
+	srn_crowd_sample(c, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, ktime_get_ns(), OUT);
+	fly(qp, OUT);
+	return qp;
+}
+
+/* All that goes again now. */
+static u32 go_again(struct srn_qp *qp, u64 now)
+{
+	u32 psn, num = 0;
+
+	for (; srn_lost_next(qp, now, &psn); num++)
+		srn_lost_sent(qp, now, psn, 1);
+	return num;
+}
+
+/* The peer has [@from, @to), and nothing else. */
+static bool hear_of(struct kunit *test, struct srn_qp *qp, u32 from, u32 to)
+{
+	DECLARE_BITMAP(map, OUT);
+
+	bitmap_zero(map, OUT);
+	bitmap_set(map, from - 1, to - from);
+	return hear(test, qp, 0, map, OUT - 1);
+}
+
+/* What comes of a queue that was full makes room for nothing until no more is out than may be. */
+static void srn_sack_tight_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_crowded(test);
+	u64 now = ktime_get_ns();
+	u32 was;
+
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 5, 10));
+	was = qp->window.cwnd;
+	/* The first of them says so. */
+	KUNIT_EXPECT_EQ(test, go_again(qp, now), 1);
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, was - DIV_ROUND_UP(was, 4));
+	KUNIT_EXPECT_TRUE(test, srn_crowd_is(&qp->window.crowd));
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 5, 20));
+	KUNIT_EXPECT_EQ(test, go_again(qp, now), 0);
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 5, 40));
+	KUNIT_EXPECT_EQ(test, go_again(qp, now), 4);
+	srn_lost_stop(qp);
+}
+
+/* What was out then, and was not heard of in time, is lost: nothing else would show it. */
+static void srn_sack_drained_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_crowded(test);
+	const u64 now = ktime_get_ns();
+	const u64 had = srn_board_wait(qp).again + 2 * qp->window.crowd.delay_ns;
+
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 1, 90));
+	KUNIT_EXPECT_EQ(test, go_again(qp, now), 1);
+	srn_board_watch(qp, now);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GAP));
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), 11);
+	srn_score_sent(qp->score, 0, 1, OUT, now + had - 1);
+	KUNIT_EXPECT_EQ(test, go_again(qp, now + had - 1), 0);
+	KUNIT_EXPECT_EQ(test, go_again(qp, now + had), 10);
+	srn_lost_stop(qp);
+}
+
+/* The window grows by what SACKs tell, and not a second time when that is acknowledged. */
+static void srn_sack_grows_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	fly(qp, OUT);
+	qp->window.cwnd = FEW;
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 1, 31));
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, FEW + 30);
+	KUNIT_EXPECT_FALSE(test, hear_of(test, qp, 1, 31));
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, FEW + 30);
+	srn_window_acked(&qp->window, 31);
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, FEW + 31);
+	srn_lost_stop(qp);
 }
 
 /* Both of two SENDs are in flight, the first one's completion finds no room. */
@@ -489,6 +576,9 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_of_another_life_test),
 	KUNIT_CASE(srn_sack_lost_twice_test),
 	KUNIT_CASE(srn_sack_lost_twice_beside_read_test),
+	KUNIT_CASE(srn_sack_tight_test),
+	KUNIT_CASE(srn_sack_drained_test),
+	KUNIT_CASE(srn_sack_grows_test),
 	KUNIT_CASE_PARAM(srn_sack_overrun_test, overrun_gen_params),
 	KUNIT_CASE(srn_sack_taken_back_test),
 	KUNIT_CASE(srn_sack_taken_back_by_nak_test),

@@ -215,7 +215,7 @@ static void srn_score_owed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->owed, 3);
 	add(s, 11, 2, &at_once, 0);
 	KUNIT_EXPECT_EQ(test, s->owed, 3);
-	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 0, false));
+	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 0, false, false));
 	expect_lost(test, s, &at_once, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, s->owed, 0);
 	srn_score_acked(s, psn(5));
@@ -247,6 +247,40 @@ static void srn_score_lost_twice_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_score_out(s, psn(50)), 50 - 21 + 3);
 }
 
+/* While a queue is to drain what came makes no room, and one goes at a time. */
+static void srn_score_tight_test(struct kunit *test)
+{
+	struct srn_score *s = new_score(test);
+	u32 lost;
+
+	add(s, 10, 3, &at_once, 500);
+	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 500, &lost), 10);
+	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 500, true, true));
+	KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, 500, false, true));
+	KUNIT_EXPECT_EQ(test, srn_score_due(s, &at_once, 500), 1000);
+	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 1500, false, true));
+	KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, 1500, false, true));
+	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 1500, false, false));
+}
+
+/* When what is picked went again, if it did. */
+static void srn_score_tried_test(struct kunit *test)
+{
+	struct srn_score *s = new_score(test);
+	u32 lost;
+
+	add(s, 10, 3, &at_once, 500);
+	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 500, &lost), 10);
+	KUNIT_EXPECT_EQ(test, srn_score_tried_ns(s, lost), 0ull);
+	srn_score_sent(s, lost, 4, psn(50), 500);
+	srn_score_sent(s, psn(4), 6, psn(50), 700);
+	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 1500, &lost), 4);
+	KUNIT_EXPECT_EQ(test, srn_score_tried_ns(s, lost), 500ull);
+	srn_score_sent(s, lost, 4, psn(50), 1500);
+	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 1700, &lost), 6);
+	KUNIT_EXPECT_EQ(test, srn_score_tried_ns(s, lost), 700ull);
+}
+
 /* Where nothing makes room a few go nevertheless, each time that they could be answered. */
 static void srn_score_ease_test(struct kunit *test)
 {
@@ -257,15 +291,15 @@ static void srn_score_ease_test(struct kunit *test)
 	add(s, 10, 3, &at_once, 500);
 	srn_score_used(s, 3);
 	KUNIT_EXPECT_EQ(test, srn_score_pick(s, &at_once, 500, &lost), 10);
-	KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, 500, false));
-	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 500, true));
+	KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, 500, false, false));
+	KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, 500, true, false));
 	for (now = 1500; now < 5000; now += 1000) {
-		KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, now - 1, false));
+		KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, now - 1, false, false));
 		KUNIT_EXPECT_EQ(test, srn_score_due(s, &at_once, now - 300), 300);
-		KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, now, false));
+		KUNIT_EXPECT_TRUE(test, srn_score_may_go(s, &at_once, now, false, false));
 		KUNIT_EXPECT_EQ(test, s->owed, SRN_SCORE_EASE);
 		srn_score_used(s, SRN_SCORE_EASE);
-		KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, now, false));
+		KUNIT_EXPECT_FALSE(test, srn_score_may_go(s, &at_once, now, false, false));
 	}
 }
 
@@ -575,6 +609,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(srn_score_pieces_test),
 	KUNIT_CASE(srn_score_owed_test),
 	KUNIT_CASE(srn_score_lost_twice_test),
+	KUNIT_CASE(srn_score_tight_test),
+	KUNIT_CASE(srn_score_tried_test),
 	KUNIT_CASE(srn_score_ease_test),
 	KUNIT_CASE(srn_score_steps_test),
 	KUNIT_CASE(srn_score_loss_test),

@@ -3,6 +3,7 @@
 #include "../window.h"
 
 #include <kunit/test.h>
+#include <linux/time64.h>
 
 #define FIRST	0xfffffeu
 
@@ -20,7 +21,14 @@ static struct srn_window *grown_window(struct kunit *test)
 	struct srn_window *w = new_window(test);
 
 	w->cwnd = w->full;
+	srn_crowd_sample(&w->crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, w->cwnd);
 	return w;
+}
+
+/* One gap, of packets that went once. */
+static void gap(struct srn_window *w)
+{
+	srn_window_lost(w, 1, 0, 0);
 }
 
 static u32 psn(int n)
@@ -36,46 +44,45 @@ static void turn_over(struct srn_window *w)
 	srn_window_acked(w, w->at.psn);
 }
 
-/* Hundreds may begin at once, and the path is not known: a quarter, and twice that with each
- * that is answered.
+/* Hundreds may begin at once, and the path is not known: few, and twice as many with each that is
+ * answered.
  */
 static void srn_window_begins_test(struct kunit *test)
 {
 	struct srn_window *w = new_window(test);
+	u32 few;
 
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 4);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW / 4));
-	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW / 4 + 1));
-	turn_over(w);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
-	turn_over(w);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW_FEW));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_FEW + 1));
+	for (few = SRN_WINDOW_FEW; few < SRN_WINDOW; few *= 2) {
+		KUNIT_EXPECT_EQ(test, w->cwnd, few);
+		turn_over(w);
+	}
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	turn_over(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
-	srn_window_start(w, FIRST, 4096);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_BYTES / 4096 / 4);
 }
 
 /* A long path is no queue: what counts is what comes on top of the fastest answer. */
 static void srn_window_delay_test(struct kunit *test)
 {
-	static const struct { u64 took, delay; } rows[] = {
-		{ 100000000, 0 }, { 100000000, 0 }, { 130000000, 30000000 },
-		{ 90000000, 0 }, { 130000000, 40000000 },
+	static const struct { u64 took, least, delay; } rows[] = {
+		{ 100000000, U64_MAX, 0 }, { 130000000, 100000000, 30000000 },
+		{ 90000000, 90000000, 0 }, { 130000000, 90000000, 40000000 },
 	};
 	struct srn_window *w = grown_window(test);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		srn_window_sent(w, 1, true, false);
-		srn_window_time(w, 1000, true);
+		srn_window_time(w, srn_psn_add(w->at.psn, -1), 1000, true);
 		srn_window_acked(w, w->at.psn);
-		KUNIT_EXPECT_EQ(test, srn_window_delay(w, 1000 + rows[i].took), rows[i].delay);
+		KUNIT_EXPECT_EQ(test, srn_window_delay(w, rows[i].least, 1000 + rows[i].took), rows[i].delay);
 	}
 	/* Another connection, another path. */
 	srn_window_start(w, FIRST, 1024);
-	srn_window_time(w, 0, true);
-	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 200000000), 0ull);
+	srn_window_time(w, srn_psn_add(w->at.psn, -1), 0, true);
+	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 200000000, 200000000), 0ull);
 }
 
 /* An answer that is late halves what may be out, once for all that was; what was sent twice
@@ -87,12 +94,12 @@ static void srn_window_late_test(struct kunit *test)
 	int i;
 
 	srn_window_sent(w, 1, true, false);
-	srn_window_time(w, 1000, true);
+	srn_window_time(w, srn_psn_add(w->at.psn, -1), 1000, true);
 	srn_window_sent(w, 1, true, false);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
 	srn_window_acked(w, psn(1));
 	KUNIT_ASSERT_TRUE(test, srn_window_is_timed(w));
-	KUNIT_EXPECT_EQ(test, srn_window_delay(w, 5000), 0ull);
+	KUNIT_EXPECT_EQ(test, srn_window_delay(w, U64_MAX, 5000), 0ull);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
 	srn_window_late(w);
 	srn_window_late(w);
@@ -106,7 +113,7 @@ static void srn_window_late_test(struct kunit *test)
 	}
 	KUNIT_EXPECT_LE(test, w->cwnd, 16u);
 	srn_window_sent(w, 1, true, false);
-	srn_window_time(w, 1000, true);
+	srn_window_time(w, srn_psn_add(w->at.psn, -1), 1000, true);
 	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
 	srn_window_sent(w, 1, true, false);
 	srn_window_acked(w, w->at.psn);
@@ -120,20 +127,20 @@ static void srn_window_gap_test(struct kunit *test)
 
 	while (!srn_window_is_full(w, 1))
 		srn_window_sent(w, 1, true, false);
-	srn_window_lost(w);
+	gap(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	/* More gaps in what was out then say nothing new. */
 	srn_window_acked(w, psn(10));
-	srn_window_lost(w);
+	gap(w);
 	KUNIT_EXPECT_GE(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
 	turn_over(w);
 	turn_over(w);
-	srn_window_lost(w);
+	gap(w);
 	KUNIT_EXPECT_LT(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	for (i = 0; i < 100; i++) {
 		turn_over(w);
-		srn_window_lost(w);
+		gap(w);
 	}
 	KUNIT_EXPECT_GE(test, w->cwnd, 16u);
 	for (i = 0; i < 64; i++)
@@ -148,13 +155,13 @@ static void srn_window_silence_test(struct kunit *test)
 
 	for (i = 0; i < 10; i++)
 		srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1u);
 	srn_window_start(w, FIRST, 1024);
 	w->cwnd = w->full;
 	turn_over(w);
 	srn_window_collapsed(w);
 	/* Doubles up to the half of what was too much, then creeps. */
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 7; i++)
 		turn_over(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
 	turn_over(w);
@@ -171,12 +178,12 @@ static void srn_window_chunk_test(struct kunit *test)
 {
 	struct srn_window *w = grown_window(test);
 
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 64u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, false), SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 2, false), SRN_WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 64u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, false), SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 2, false), SRN_WINDOW / 2);
 	srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 8u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, false), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, false), 8u);
 }
 
 /* Where parts are asked for again a gap alone makes them shorter, and not as short. */
@@ -184,15 +191,16 @@ static void srn_window_chunk_of_parts_test(struct kunit *test)
 {
 	struct srn_window *w = grown_window(test);
 
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 64u);
-	srn_window_lost(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, false), 64u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 32u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, true), w->cwnd);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 64u);
+	gap(w);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 64u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 32u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, true), w->cwnd);
 	w->cwnd = 20;
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 16, true), 20u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 10u);
 	srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1, true), 8u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 1, true), 4u);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 1, true), 8u);
 }
 
 /* Senders that share a queue of @room PSNs, which drops what is too much, and answers of
@@ -216,7 +224,7 @@ static void srn_window_shares_queue_test(struct kunit *test)
 			if (!fits)
 				srn_window_collapsed(w[i]);
 			else if (fits < n)
-				srn_window_lost(w[i]);
+				gap(w[i]);
 			srn_window_seek(w[i], (struct srn_cursor){ .psn = w[i]->una });
 			queued += fits;
 			passed += turn >= 100 ? fits : 0;
@@ -310,7 +318,7 @@ static void srn_window_new_life_test(struct kunit *test)
 		w->cwnd = w->full;
 		while (!srn_window_is_full(w, 1))
 			srn_window_sent(w, 1, true, false);
-		srn_window_lost(w);
+		gap(w);
 		KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	}
 }
@@ -327,8 +335,8 @@ static void srn_window_never_closes_test(struct kunit *test)
 		srn_window_late(w);
 		KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, 1));
 		w->cut = false;
-		srn_window_lost(w);
-		KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
+		gap(w);
+		KUNIT_EXPECT_EQ(test, w->cwnd, 1u);
 	}
 }
 
@@ -339,12 +347,12 @@ static void srn_window_cut_ends_test(struct kunit *test)
 	u32 cwnd;
 
 	srn_window_sent(w, 8, true, false);
-	srn_window_lost(w);
+	gap(w);
 	srn_window_acked(w, psn(7));
 	KUNIT_EXPECT_TRUE(test, w->cut);
 	srn_window_acked(w, psn(8));
 	cwnd = w->cwnd;
-	srn_window_lost(w);
+	gap(w);
 	KUNIT_EXPECT_LT(test, w->cwnd, cwnd);
 }
 
@@ -356,7 +364,7 @@ static void srn_window_doubt_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	srn_window_start(w, 0, 1024);
 	KUNIT_EXPECT_EQ(test, w->doubt, 0);
-	srn_window_lost(w);
+	gap(w);
 	srn_window_sent(w, SRN_RUN_DOUBT - 1, false, false);
 	KUNIT_EXPECT_EQ(test, w->doubt, 1);
 	srn_window_sent(w, 3, false, false);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Delays and losses, and what follows. */
+#include "crowd.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+
+/* A delay of less than this, or than a part of what the path takes, is no queue: CPUs that are
+ * elsewhere cost as much.
+ */
+#define NOISE_NS	(500 * NSEC_PER_USEC)
+#define NOISE_PART	8
+/* Half of it is enough of a queue, and so many times sqrt(2 / cwnd) of it more: who has little may
+ * grow until all have the same.
+ */
+#define ENOUGH_FEW	6
+/* Samples without much of a queue, after which none is minded. */
+#define STAY		256
+/* A path that needs much in flight to be used at all, where a loss by chance costs most: while nothing
+ * queues, less goes by half of what was lost, and more by a part.
+ */
+#define LONG_NS		(2 * NSEC_PER_MSEC)
+#define LONG_PART	16
+/* From here on one packet at a time would take too long. */
+#define BLIND_NS	(20 * NSEC_PER_MSEC)
+/* More than a quarter lost, twice in a row, is no chance; of less than this it is. */
+#define HEAVY		2
+#define HEAVY_MIN	16
+/* A delay that is older says nothing of a loss. */
+#define OLD_NS		(100 * NSEC_PER_MSEC)
+#define OLD_PATHS	4
+/* So many answers in a row that are late though one packet is out at a time: not by its fault. */
+#define VAIN		256
+/* So often, and after so many round trips, the path is looked at without one's own packets. */
+#define LOOK_NS		NSEC_PER_SEC
+#define LOOK_PATHS	400
+#define ONE		1024	/* of fixed point */
+
+void srn_crowd_start(struct srn_crowd *c)
+{
+	*c = (struct srn_crowd){ .least_ns = U64_MAX, .enough_ns = U64_MAX };
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_start);
+
+static u64 noise(const struct srn_crowd *c)
+{
+	return max_t(u64, NOISE_NS, c->least_ns / NOISE_PART);
+}
+
+/* At most three quarters of what was too much. */
+static u64 enough(const struct srn_crowd *c, u32 cwnd)
+{
+	u64 root = int_sqrt(2 * ONE * ONE / max_t(u32, cwnd, 1));
+	u64 some = noise(c) / 2 * (ONE + 2 * ENOUGH_FEW * root) / ONE;
+
+	return max(min(some, c->most_ns / 4 * 3), noise(c) / 2);
+}
+
+/* A queue that stays though as good as nothing is put into it is another one's, or none at all: the
+ * peer is slow, or this path is longer than those it is compared with.
+ */
+static bool is_in_vain(struct srn_crowd *c, u32 cwnd)
+{
+	c->vain = cwnd == 1 && c->delay_ns >= c->enough_ns ? c->vain + 1 : 0;
+	return c->vain >= VAIN;
+}
+
+/* Until queues are minded no more. */
+static void count_down(struct srn_crowd *c, u32 cwnd)
+{
+	bool vain = is_in_vain(c, cwnd);
+
+	c->left = c->delay_ns >= c->enough_ns / 2 ? STAY : c->left - 1;
+	if (!vain && c->left)
+		return;
+	c->left = 0;
+	c->most_ns = 0;
+	c->vain = 0;
+}
+
+u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd)
+{
+	c->least_ns = min(least_ns, took_ns);
+	c->delay_ns = took_ns - c->least_ns;
+	c->now_ns = now_ns;
+	c->enough_ns = enough(c, cwnd);
+	c->stale = false;
+	if (c->left)
+		count_down(c, cwnd);
+	return c->delay_ns;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_sample);
+
+static bool is_known(const struct srn_crowd *c)
+{
+	return c->least_ns != U64_MAX;
+}
+
+static bool is_old(const struct srn_crowd *c, u64 now_ns)
+{
+	return is_known(c) && now_ns > c->now_ns + OLD_NS + OLD_PATHS * c->least_ns;
+}
+
+/* One that was lost while much less was queued was not lost by that. */
+static bool is_full(const struct srn_crowd *c, u64 now_ns)
+{
+	return !is_known(c) ||
+	       (c->delay_ns >= max(noise(c), c->most_ns / 2) && !is_old(c, now_ns));
+}
+
+static bool is_empty(const struct srn_crowd *c)
+{
+	return is_known(c) && c->delay_ns < noise(c) / 2;
+}
+
+static void end_period(struct srn_crowd *c, u32 sent)
+{
+	c->was_lost = c->lost;
+	c->was_sent = sent;
+	c->lost = 0;
+	c->heavy = c->was_lost * 4 > max_t(u32, sent, HEAVY_MIN) ? c->heavy + 1 : 0;
+}
+
+static void look_again_later(struct srn_crowd *c)
+{
+	c->look_ns = c->now_ns + LOOK_NS + (is_known(c) ? LOOK_PATHS * c->least_ns : 0);
+}
+
+enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns)
+{
+	bool blind;
+
+	end_period(c, sent);
+	blind = c->heavy >= HEAVY;
+	if (!is_full(c, now_ns) && !blind)
+		return SRN_CROWD_CHANCE;
+	blind |= c->now_ns >= c->look_ns;
+	blind &= c->least_ns < BLIND_NS;
+	c->most_ns = max(c->most_ns, c->delay_ns);
+	c->left = STAY;
+	if (!blind)
+		return SRN_CROWD_FULL;
+	c->heavy = 0;
+	look_again_later(c);
+	return SRN_CROWD_BLIND;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_lost);
+
+/* Much has to be in flight, and nothing queues; or where queues are minded, not much of what may. */
+static bool is_long_and_empty(const struct srn_crowd *c)
+{
+	return is_known(c) && c->least_ns >= LONG_NS &&
+	       c->delay_ns < max(noise(c), c->left ? c->enough_ns : 0) / 2;
+}
+
+u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
+{
+	if (!is_long_and_empty(c) || !c->was_sent)
+		return cwnd / 4;
+	return min_t(u32, cwnd / 4, (u64)cwnd * c->was_lost / 2 / c->was_sent);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_cut);
+
+/* Up to a quarter, by how much too long the queue is. */
+u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd)
+{
+	u64 over;
+
+	if (!c->left || c->delay_ns < c->enough_ns)
+		return 0;
+	over = (c->delay_ns - c->enough_ns) * cwnd / c->delay_ns;
+	return clamp_t(u64, over, 1, max_t(u32, cwnd / 4, 1));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_excess);
+
+u32 srn_crowd_steps(const struct srn_crowd *c, u32 cwnd, u32 steps)
+{
+	if (!is_known(c))
+		return steps;
+	if (srn_crowd_is_stale(c))
+		return 1;
+	if (c->left && c->delay_ns >= c->enough_ns)
+		return 0;
+	if (is_long_and_empty(c))
+		return max(steps, cwnd / LONG_PART);
+	return c->left && !is_empty(c) ? 1 : steps;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_steps);
+
+bool srn_crowd_looks(struct srn_crowd *c)
+{
+	if (!c->left || c->now_ns < c->look_ns || c->least_ns >= BLIND_NS)
+		return false;
+	look_again_later(c);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_looks);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What delays and losses say of a path that others use, too: whether a loss was a full queue, how much
+ * of one may stand then, and how much less is to be in flight. A queue is what an answer takes longer
+ * than the fastest one, whosever packets are in it. Pure; times are ns, and a sample is one answer
+ * that was timed, about one in a round trip. In the manner of Swift (SIGCOMM 2020).
+ */
+#ifndef SRN_CROWD_H
+#define SRN_CROWD_H
+
+#include <linux/types.h>
+
+struct srn_crowd {
+	u64 least_ns;		/* that an answer takes: the path without queues; U64_MAX: unknown */
+	u64 delay_ns;		/* what the last one took longer */
+	u64 enough_ns;		/* the delay that is to be, for as much as was in flight then */
+	u64 most_ns;		/* the longest one with which something was lost, while queues are minded */
+	u64 now_ns;		/* of the last answer, ktime */
+	u64 look_ns;		/* when it is to see the path without its own packets again, likewise */
+	u32 left;		/* samples until queues are minded no more; 0: they are not */
+	u32 lost;		/* PSNs, since the last srn_crowd_lost(); */
+	u32 was_lost;		/* between it and the one before, and */
+	u32 was_sent;		/* as many as were sent for the first time meanwhile */
+	u8 heavy;		/* times in a row that more was lost than by chance */
+	u16 vain;		/* answers in a row that were late though only one was out */
+	bool stale;		/* delay_ns is of when much more was out */
+};
+
+/* What to make of a loss. */
+enum srn_crowd_loss {
+	SRN_CROWD_CHANCE,	/* it says little */
+	SRN_CROWD_FULL,		/* a queue is full */
+	SRN_CROWD_BLIND,	/* and how long the path is without it is to be seen first */
+};
+
+/** srn_crowd_start() - a new connection */
+void srn_crowd_start(struct srn_crowd *c);
+
+/**
+ * srn_crowd_sample() - an answer took @took_ns, and came at @now_ns, with @cwnd PSNs let out
+ * @least_ns: the fastest that is known of the path
+ *
+ * Return: how much longer that is than the fastest, ns.
+ */
+u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd);
+
+/** srn_crowd_missed() - @num PSNs more are lost */
+static inline void srn_crowd_missed(struct srn_crowd *c, u32 num)
+{
+	c->lost += num;
+}
+
+/** srn_crowd_lost() - something is lost of the @sent PSNs that went since this was asked last; it is @now_ns */
+enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns);
+
+/** srn_crowd_cut() - how much less of @cwnd PSNs is to be out after a loss by chance */
+u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd);
+
+/** srn_crowd_is() - whether queues are minded: something was lost by one */
+static inline bool srn_crowd_is(const struct srn_crowd *c)
+{
+	return c->left;
+}
+
+/** srn_crowd_few() - as good as nothing is out any more: the last delay says nothing of what comes */
+static inline void srn_crowd_few(struct srn_crowd *c)
+{
+	c->stale = true;
+}
+
+/** srn_crowd_is_stale() - they are minded, and no answer came since */
+static inline bool srn_crowd_is_stale(const struct srn_crowd *c)
+{
+	return c->left && c->stale;
+}
+
+/** srn_crowd_excess() - they are: by how many of @cwnd PSNs too many are out */
+u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd);
+
+/** srn_crowd_steps() - PSNs that may come to @cwnd in a round trip, where @steps do if nothing is known */
+u32 srn_crowd_steps(const struct srn_crowd *c, u32 cwnd, u32 steps);
+
+/** srn_crowd_looks() - whether it is time to see the path without one's own packets; then it was */
+bool srn_crowd_looks(struct srn_crowd *c);
+
+#endif

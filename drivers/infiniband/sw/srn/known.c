@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who goes to the same address. */
+#include "known.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/jhash.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "path.h"
+
+void srn_known_init(struct srn_known *known)
+{
+	int i;
+
+	mutex_init(&known->lock);
+	for (i = 0; i < SRN_KNOWN_BUCKETS; i++)
+		INIT_HLIST_HEAD(&known->buckets[i]);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_known_init);
+
+static struct in6_addr address(const struct srn_path *path)
+{
+	struct in6_addr addr;
+
+	if (path->is_v6)
+		return path->v6.daddr;
+	ipv6_addr_set_v4mapped(path->v4.daddr, &addr);
+	return addr;
+}
+
+static struct srn_known_path *find(const struct hlist_head *bucket, const struct in6_addr *addr,
+				   int oif)
+{
+	struct srn_known_path *p;
+
+	hlist_for_each_entry(p, bucket, node)
+		if (p->oif == oif && ipv6_addr_equal(&p->addr, addr))
+			return p;
+	return NULL;
+}
+
+static struct srn_known_path *new_path(struct srn_known *known, const struct in6_addr *addr,
+				       int oif)
+{
+	struct srn_known_path *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return NULL;
+	p->known = known;
+	p->addr = *addr;
+	p->oif = oif;
+	spin_lock_init(&p->lock);
+	srn_lately_start(&p->took, ktime_get_ns());
+	return p;
+}
+
+struct srn_known_path *srn_known_get(struct srn_known *known, const struct srn_path *path)
+{
+	struct in6_addr addr = address(path);
+	u32 hash = jhash2((u32 *)&addr, sizeof(addr) / sizeof(u32), path->oif);
+	struct hlist_head *bucket = &known->buckets[hash % SRN_KNOWN_BUCKETS];
+	/* Not with the lock: who waits for memory may wait for another connection of the domain. */
+	struct srn_known_path *new = new_path(known, &addr, path->oif), *p;
+
+	if (!new)
+		return NULL;
+	mutex_lock(&known->lock);
+	p = find(bucket, &addr, path->oif);
+	if (!p) {
+		hlist_add_head(&new->node, bucket);
+		swap(p, new);
+	}
+	p->users++;
+	mutex_unlock(&known->lock);
+	kfree(new);
+	return p;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_known_get);
+
+void srn_known_put(struct srn_known_path *p)
+{
+	struct srn_known *known;
+
+	if (!p)
+		return;
+	known = p->known;
+	mutex_lock(&known->lock);
+	if (!--p->users) {
+		hlist_del(&p->node);
+		kfree(p);
+	}
+	mutex_unlock(&known->lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_known_put);
+
+u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns)
+{
+	u64 least;
+
+	spin_lock(&p->lock);
+	least = srn_lately_least(&p->took, took_ns, now_ns);
+	spin_unlock(&p->lock);
+	return least;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_known_least);

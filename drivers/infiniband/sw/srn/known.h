@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How long paths are: the fastest answers that any connection of a protection domain had from an
+ * address lately. One that begins behind a queue that others keep full never sees how long the way
+ * is without. Not more widely shared: what one program's connections are told must not slow those of
+ * another one.
+ */
+#ifndef SRN_KNOWN_H
+#define SRN_KNOWN_H
+
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "lately.h"
+
+#define SRN_KNOWN_BUCKETS	16
+
+struct srn_path;
+
+/* What is known of one address, for as long as a connection has it. */
+struct srn_known_path {
+	struct hlist_node node;
+	struct srn_known *known;
+	unsigned int users;
+	struct in6_addr addr;	/* of IPv4 as IPv6 maps it, */
+	int oif;		/* by this netdev */
+	spinlock_t lock;	/* and only the rest changes */
+	struct srn_lately took;
+};
+
+struct srn_known {
+	struct mutex lock;	/* the buckets, and who uses what is in them */
+	struct hlist_head buckets[SRN_KNOWN_BUCKETS];
+};
+
+/** srn_known_init() - there are no connections */
+void srn_known_init(struct srn_known *known);
+
+/**
+ * srn_known_get() - a connection goes over @path
+ *
+ * May sleep. Return: what is known of it, for srn_known_put(); NULL without memory.
+ */
+struct srn_known_path *srn_known_get(struct srn_known *known, const struct srn_path *path);
+
+/** srn_known_put() - it does no more; @p may be NULL. May sleep */
+void srn_known_put(struct srn_known_path *p);
+
+/**
+ * srn_known_least() - an answer over it took @took_ns, and came at @now_ns, ktime
+ *
+ * BH disabled.
+ * Return: the least that one took lately, ns.
+ */
+u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which packets ask for an answer, and which of those is timed. */
+#include "../recovery.h"
+#include "fake_sender.h"
+
+#define NUM	40u
+
+/* Lets the next ones go one by one. Returns which of them asked, as bits. */
+static u64 asked(struct srn_qp *qp, u32 num)
+{
+	u64 bits = 0;
+	int budget;
+	u32 i;
+
+	for (i = 0; i < num; i++) {
+		budget = 1;
+		srn_requester_run(qp, &budget);
+		if (left.asked)
+			bits |= BIT_ULL(i);
+	}
+	return bits;
+}
+
+static struct srn_qp *new_asker(struct kunit *test, u32 cwnd)
+{
+	struct srn_qp *qp = new_sender(test, NUM);
+
+	qp->recovery = SRN_RECOVERY_HOLD;
+	qp->window.cwnd = cwnd;
+	memset(&left, 0, sizeof(left));
+	return qp;
+}
+
+static void begin(struct kunit *test, struct srn_qp *qp)
+{
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+}
+
+static void end(void)
+{
+	local_bh_enable();
+	migrate_enable();
+}
+
+/* The first packet, so that it is soon known how long the path is; once it is, every 32nd. */
+static void srn_requester_first_asks_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u64 first, later;
+	u32 timed;
+	bool is_timed;
+
+	migrate_disable();
+	qp = new_asker(test, 128);
+	begin(test, qp);
+	first = asked(qp, 20);
+	is_timed = qp->window.timed;
+	timed = qp->window.timed_psn;
+	srn_window_acked(&qp->window, qp->window.at.psn);
+	qp->window.unasked = 0;
+	qp->rtt.srtt_ns = 1;
+	qp->window.timed = false;
+	later = asked(qp, 10);
+	end();
+	KUNIT_EXPECT_EQ(test, first, 1ull);
+	KUNIT_EXPECT_TRUE(test, is_timed);
+	KUNIT_EXPECT_EQ(test, timed, qp->sq_psn);
+	KUNIT_EXPECT_EQ(test, later, 0ull);
+}
+
+/* Where a peer keeps nothing that comes early a round trip more or less is none of the first packet's
+ * business: as ever.
+ */
+static void srn_requester_first_of_gbn_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u64 first;
+
+	migrate_disable();
+	qp = new_asker(test, 128);
+	qp->recovery = SRN_RECOVERY_GBN;
+	begin(test, qp);
+	first = asked(qp, 33);
+	end();
+	KUNIT_EXPECT_EQ(test, first, BIT_ULL(31));
+}
+
+/* Twice for what may be out, where that is little; and the next of them that asks is timed. */
+static void srn_requester_few_ask_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	u32 timed;
+	u64 bits;
+
+	migrate_disable();
+	qp = new_asker(test, 12);
+	qp->rtt = (struct srn_rtt){ .srtt_ns = 1, .wait = 31 };
+	begin(test, qp);
+	bits = asked(qp, 12);
+	timed = qp->window.timed_psn;
+	end();
+	KUNIT_EXPECT_EQ(test, bits, BIT_ULL(5) | BIT_ULL(11));
+	KUNIT_EXPECT_TRUE(test, qp->window.timed);
+	KUNIT_EXPECT_EQ(test, timed, srn_psn_add(qp->sq_psn, 5));
+}
+
+/* With as many as this none is, until it is its turn. */
+static void srn_requester_many_are_not_timed_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_asker(test, 24);
+	qp->rtt = (struct srn_rtt){ .srtt_ns = 1, .wait = 31 };
+	begin(test, qp);
+	KUNIT_EXPECT_EQ(test, asked(qp, 12), BIT_ULL(11));
+	end();
+	KUNIT_EXPECT_FALSE(test, qp->window.timed);
+}
+
+/* Of a READ the first response is timed: those behind it are late by it alone. */
+static void srn_requester_times_first_response_test(struct kunit *test)
+{
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+	int budget = 8;
+
+	migrate_disable();
+	qp = new_asker(test, 64);
+	qp->max_rd_atomic = 1;
+	wqe = srn_sq_wqe(&qp->sq, 0);
+	wqe->opcode = IB_WR_RDMA_READ;
+	wqe->length = 8 * qp->mtu;
+	qp->sq.tail = 1;
+	begin(test, qp);
+	srn_requester_run(qp, &budget);
+	end();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 8);
+	KUNIT_EXPECT_TRUE(test, qp->window.timed);
+	KUNIT_EXPECT_EQ(test, qp->window.timed_psn, qp->sq_psn);
+}
+
+static struct kunit_case srn_requester_ask_cases[] = {
+	KUNIT_CASE(srn_requester_first_asks_test),
+	KUNIT_CASE(srn_requester_first_of_gbn_test),
+	KUNIT_CASE(srn_requester_few_ask_test),
+	KUNIT_CASE(srn_requester_many_are_not_timed_test),
+	KUNIT_CASE(srn_requester_times_first_response_test),
+	{}
+};
+
+static struct kunit_suite srn_requester_ask_suite = {
+	.name = "srn_requester_ask",
+	.test_cases = srn_requester_ask_cases,
+};
+kunit_test_suite(srn_requester_ask_suite);
