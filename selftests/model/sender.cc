@@ -48,7 +48,8 @@ void Sender::Run() {
   SendNew();
 }
 
-// Each run of what is lost behind the other; the last packet of a run asks.
+// Each run of what is lost behind the other; the last packet of a run asks, and the last that the
+// window lets go.
 void Sender::SendLost() {
   const uint64_t now = events_.now();
   uint32_t psn, len;
@@ -150,7 +151,9 @@ void Sender::Probe() {
   ++probes_;
   Await();
   const bool oldest = board_.is_open() || probes_ % 2 == 0;
-  Transmit(oldest ? window_.una : srn_psn_add(window_.at.psn, -1), true);
+  const uint32_t psn = oldest ? window_.una : srn_psn_add(window_.at.psn, -1);
+  if (probes_ > 1) srn_window_untime_run(&window_, psn, 1);
+  Transmit(psn, true);
   Run();
 }
 

@@ -51,6 +51,8 @@ constexpr T max(T a, T b) {
 #define max3(a, b, c) max(max(a, b), c)
 #define clamp_t(type, value, low, high) min_t(type, max_t(type, value, low), high)
 
+#define div_u64(a, b) ((u64)(a) / (b))
+#define div64_u64(a, b) ((u64)(a) / (b))
 #define DIV_ROUND_UP(a, b) (((a) + (b)-1) / (b))
 
 static inline unsigned long int_sqrt(unsigned long x) {

@@ -15,7 +15,7 @@ namespace {
 constexpr double kPayload = 1024.0 / (14 + 20 + 8 + 12 + 1024 + 4);
 
 // The goal is 0.97 of what passes, with one packet in 20 lost 0.90. Where `least` is less, it is
-// not reached: a bound against becoming worse, some fifth below what was measured.
+// not reached: a bound against becoming worse, some tenth below what was measured.
 struct Path {
   const char* recovery;
   Load load;
@@ -25,25 +25,25 @@ struct Path {
 };
 
 constexpr Path kPaths[] = {
-    {"hold", Load::kWrite, 200, 0, 0.90},    {"hold", Load::kWrite, 200, 100, 0.80},
-    {"hold", Load::kWrite, 200, 20, 0.45},   {"hold", Load::kWrite, 1000, 0, 0.85},
+    {"hold", Load::kWrite, 200, 0, 0.95},    {"hold", Load::kWrite, 200, 100, 0.88},
+    {"hold", Load::kWrite, 200, 20, 0.50},   {"hold", Load::kWrite, 1000, 0, 0.95},
     {"hold", Load::kWrite, 1000, 100, 0.65}, {"hold", Load::kWrite, 1000, 20, 0.25},
     {"hold", Load::kWrite, 10000, 0, 0.90},  {"hold", Load::kWrite, 10000, 100, 0.09},
-    {"hold", Load::kSend, 200, 100, 0.80},   {"hold", Load::kSend, 1000, 20, 0.25},
-    {"hold", Load::kRead, 200, 0, 0.55},     {"hold", Load::kRead, 200, 100, 0.60},
-    {"hold", Load::kRead, 200, 20, 0.30},    {"hold", Load::kRead, 1000, 0, 0.55},
+    {"hold", Load::kSend, 200, 100, 0.88},   {"hold", Load::kSend, 1000, 20, 0.25},
+    {"hold", Load::kRead, 200, 0, 0.95},     {"hold", Load::kRead, 200, 100, 0.80},
+    {"hold", Load::kRead, 200, 20, 0.30},    {"hold", Load::kRead, 1000, 0, 0.95},
     {"hold", Load::kRead, 1000, 100, 0.55},  {"hold", Load::kRead, 1000, 20, 0.20},
-    {"hold", Load::kRead, 10000, 0, 0.85},   {"hold", Load::kRead, 10000, 100, 0.10},
+    {"hold", Load::kRead, 10000, 0, 0.85},   {"hold", Load::kRead, 10000, 100, 0.20},
     {"sack", Load::kWrite, 200, 0, 0.97},    {"sack", Load::kWrite, 200, 100, 0.97},
     {"sack", Load::kWrite, 200, 20, 0.90},   {"sack", Load::kWrite, 1000, 0, 0.97},
     {"sack", Load::kWrite, 1000, 100, 0.97}, {"sack", Load::kWrite, 1000, 20, 0.90},
-    {"sack", Load::kWrite, 10000, 0, 0.95},  {"sack", Load::kWrite, 10000, 100, 0.14},
-    {"sack", Load::kWrite, 10000, 20, 0.09}, {"sack", Load::kWrite, 100000, 0, 0.08},
+    {"sack", Load::kWrite, 10000, 0, 0.95},  {"sack", Load::kWrite, 10000, 100, 0.60},
+    {"sack", Load::kWrite, 10000, 20, 0.55}, {"sack", Load::kWrite, 100000, 0, 0.10},
     {"sack", Load::kSend, 200, 20, 0.90},    {"sack", Load::kSend, 1000, 100, 0.97},
     {"sack", Load::kRead, 200, 0, 0.97},     {"sack", Load::kRead, 200, 100, 0.97},
-    {"sack", Load::kRead, 200, 20, 0.72},    {"sack", Load::kRead, 1000, 0, 0.97},
+    {"sack", Load::kRead, 200, 20, 0.75},    {"sack", Load::kRead, 1000, 0, 0.97},
     {"sack", Load::kRead, 1000, 100, 0.97},  {"sack", Load::kRead, 1000, 20, 0.70},
-    {"sack", Load::kRead, 10000, 0, 0.80},   {"sack", Load::kRead, 10000, 100, 0.20},
+    {"sack", Load::kRead, 10000, 0, 0.90},   {"sack", Load::kRead, 10000, 100, 0.60},
 };
 
 void PrintTo(const Path& path, std::ostream* os) {

@@ -268,7 +268,7 @@ TEST_P(TransportCounters, LateAnswersNarrowTheWindow) {
   const auto timeout = std::chrono::nanoseconds(int64_t{4096} << ep().options().timeout);
   burst(kOpened + kBurst, std::chrono::duration_cast<std::chrono::milliseconds>(timeout / 2));
   ExpectSteps(before, {{"late_answers", 1}, {"local_ack_timeout_err", 0}});
-  // 64 were allowed at first, and 40 more after the first burst; now it is half of that.
+  // 62 were allowed at first, and 40 more after the first burst; now it is half of that.
   std::vector<SendWr> list;
   for (int i = 0; i < 100; ++i)
     list.push_back(SendWr::Write(static_cast<uint64_t>(i), ep().Data(0, 8), {0x7000, 7}));

@@ -138,8 +138,8 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	if (!send_part(qp, probe_psn(qp), srn_gaps_oldest(qp), true, false, &plan))
 		return;
 	srn_count(qp->dev, SRN_CNT_PROBES);
-	/* Of the first one the answer is a sample that is too long at most, which makes the next one rarer:
-	 * where the path has become longer there would else be none for ever.
+	/* The first one does not end a sample, which is too long at most and makes later ones rarer: where
+	 * the path has become longer there would else be none for ever.
 	 */
 	if (qp->retry.probes > 1)
 		srn_window_untime_run(&qp->window, plan.psn, plan.npsn);
@@ -147,7 +147,7 @@ static void send_probe(struct srn_qp *qp, int *budget)
 }
 
 /* All that is lost, each run of it behind the other; the last packet of a run asks, and the last
- * before a wait, also for an answer to it.
+ * before a wait, and the last that the window lets go: what makes room is its answer.
  */
 static void send_lost(struct srn_qp *qp, u64 now, int *budget)
 {

@@ -77,17 +77,17 @@ bool srn_board_acked(struct srn_qp *qp, struct srn_score *s)
 }
 
 /* What went last may find twice the queue that was seen. */
-static u64 drain_ns(const struct srn_qp *qp, const struct srn_score_wait *wait)
+static u64 drain_span_ns(const struct srn_qp *qp, const struct srn_score_wait *wait)
 {
 	return wait->again + 2 * qp->window.crowd.delay_ns;
 }
 
-/* While a queue is to drain nothing may go that would show what is lost of the last that went: what
- * was not heard of by then is.
+/* While a queue drains nothing new goes, so nothing would show that the last of what was out is lost:
+ * what was not heard of by then is.
  */
 static void conclude(struct srn_qp *qp, const struct srn_score_wait *wait, u64 now)
 {
-	u32 out = srn_window_drained(&qp->window, drain_ns(qp, wait), now);
+	u32 out = srn_window_drained(&qp->window, drain_span_ns(qp, wait), now);
 	u32 end = srn_psn_add(qp->window.una, min_t(u32, out, SRN_PSNS - 1));
 
 	if (qp->score)
@@ -131,7 +131,7 @@ void srn_board_watch(struct srn_qp *qp, u64 now_ns)
 		      due_of(qp->gaps, &wait, now_ns) ?: U64_MAX);
 
 	if (qp->window.tail && (qp->score || qp->gaps))
-		due = min(due, drain_ns(qp, &wait));
+		due = min(due, drain_span_ns(qp, &wait));
 	if (due != U64_MAX)
 		srn_clock_set(&qp->clock, SRN_ALARM_GAP, max_t(u64, due, WATCH_MIN_NS));
 }

@@ -6,6 +6,7 @@
 #include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 
@@ -14,8 +15,8 @@
  */
 #define NOISE_NS	(500 * NSEC_PER_USEC)
 #define NOISE_PART	8
-/* Half of it is enough of a queue, and so many times sqrt(2 / cwnd) of it more: who has little may
- * grow until all have the same.
+/* Half of the noise is enough of a queue, and so many times sqrt(2 / cwnd) of it more: who has little
+ * grows until all have the same.
  */
 #define ENOUGH_FEW	6
 /* Samples without much of a queue, after which none is minded. */
@@ -27,7 +28,7 @@
 #define LONG_PART	16
 /* From here on one packet at a time would take too long. */
 #define BLIND_NS	(20 * NSEC_PER_MSEC)
-/* More than a quarter lost, twice in a row, is no chance; of less than this it is. */
+/* So many times in a row more than a quarter lost is no chance; fewer that were sent count as this many. */
 #define HEAVY		2
 #define HEAVY_MIN	16
 /* A delay that is older says nothing of a loss. */
@@ -35,6 +36,8 @@
 #define OLD_PATHS	4
 /* So many answers in a row that are late though one packet is out at a time: not by its fault. */
 #define VAIN		256
+/* Nor are queues minded for longer than this after the last one that was full. */
+#define LONGEST_NS	(32 * (u64)NSEC_PER_SEC)
 /* So often, and after so many round trips, the path is looked at without one's own packets. */
 #define LOOK_NS		NSEC_PER_SEC
 #define LOOK_PATHS	400
@@ -51,38 +54,41 @@ static u64 noise(const struct srn_crowd *c)
 	return max_t(u64, NOISE_NS, c->least_ns / NOISE_PART);
 }
 
-/* At most three quarters of what was too much. */
+/* At most three quarters of what was too much, if that is known; and noise is no queue. */
 static u64 enough(const struct srn_crowd *c, u32 cwnd)
 {
 	u64 root = int_sqrt(2 * ONE * ONE / max_t(u32, cwnd, 1));
 	u64 some = noise(c) / 2 * (ONE + 2 * ENOUGH_FEW * root) / ONE;
 
-	return max(min(some, c->most_ns / 4 * 3), noise(c) / 2);
+	if (c->most_ns)
+		some = min(some, c->most_ns / 4 * 3);
+	return max(some, noise(c));
 }
 
 /* A queue that stays though as good as nothing is put into it is another one's, or none at all: the
  * peer is slow, or this path is longer than those it is compared with.
  */
-static bool is_in_vain(struct srn_crowd *c, u32 cwnd)
+static bool is_in_vain(struct srn_crowd *c, bool few)
 {
-	c->vain = cwnd == 1 && c->delay_ns >= c->enough_ns ? c->vain + 1 : 0;
+	c->vain = few && c->delay_ns >= c->enough_ns ? c->vain + 1 : 0;
 	return c->vain >= VAIN;
 }
 
 /* Until queues are minded no more. */
-static void count_down(struct srn_crowd *c, u32 cwnd)
+static void count_down(struct srn_crowd *c, bool few)
 {
-	bool vain = is_in_vain(c, cwnd);
+	bool vain = is_in_vain(c, few), over = c->now_ns >= c->full_ns + LONGEST_NS;
 
 	c->left = c->delay_ns >= c->enough_ns / 2 ? STAY : c->left - 1;
-	if (!vain && c->left)
+	if (!vain && !over && c->left)
 		return;
 	c->left = 0;
 	c->most_ns = 0;
 	c->vain = 0;
 }
 
-u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd)
+u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd,
+		     bool few)
 {
 	c->least_ns = min(least_ns, took_ns);
 	c->delay_ns = took_ns - c->least_ns;
@@ -90,7 +96,7 @@ u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns,
 	c->enough_ns = enough(c, cwnd);
 	c->stale = false;
 	if (c->left)
-		count_down(c, cwnd);
+		count_down(c, few);
 	return c->delay_ns;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_sample);
@@ -141,6 +147,7 @@ enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns)
 	blind |= c->now_ns >= c->look_ns;
 	blind &= c->least_ns < BLIND_NS;
 	c->most_ns = max(c->most_ns, c->delay_ns);
+	c->full_ns = now_ns;
 	c->left = STAY;
 	if (!blind)
 		return SRN_CROWD_FULL;
@@ -161,7 +168,7 @@ u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
 {
 	if (!is_long_and_empty(c) || !c->was_sent)
 		return cwnd / 4;
-	return min_t(u32, cwnd / 4, (u64)cwnd * c->was_lost / 2 / c->was_sent);
+	return min_t(u64, cwnd / 4, div_u64((u64)cwnd * c->was_lost / 2, c->was_sent));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_cut);
 
@@ -172,7 +179,7 @@ u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd)
 
 	if (!c->left || c->delay_ns < c->enough_ns)
 		return 0;
-	over = (c->delay_ns - c->enough_ns) * cwnd / c->delay_ns;
+	over = div64_u64((c->delay_ns - c->enough_ns) * cwnd, c->delay_ns);
 	return clamp_t(u64, over, 1, max_t(u32, cwnd / 4, 1));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_excess);

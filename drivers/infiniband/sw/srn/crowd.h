@@ -12,16 +12,17 @@
 struct srn_crowd {
 	u64 least_ns;		/* that an answer takes: the path without queues; U64_MAX: unknown */
 	u64 delay_ns;		/* what the last one took longer */
-	u64 enough_ns;		/* the delay that is to be, for as much as was in flight then */
+	u64 enough_ns;		/* so much delay may be, for as many as might be in flight then */
 	u64 most_ns;		/* the longest one with which something was lost, while queues are minded */
 	u64 now_ns;		/* of the last answer, ktime */
+	u64 full_ns;		/* of the last loss that was a full queue, likewise */
 	u64 look_ns;		/* when it is to see the path without its own packets again, likewise */
 	u32 left;		/* samples until queues are minded no more; 0: they are not */
-	u32 lost;		/* PSNs, since the last srn_crowd_lost(); */
-	u32 was_lost;		/* between it and the one before, and */
-	u32 was_sent;		/* as many as were sent for the first time meanwhile */
+	u32 lost;		/* PSNs, since the last srn_crowd_lost(), */
+	u32 was_lost;		/* and in the time before that, */
+	u32 was_sent;		/* in which so many went for the first time */
 	u8 heavy;		/* times in a row that more was lost than by chance */
-	u16 vain;		/* answers in a row that were late though only one was out */
+	u16 vain;		/* timed answers in a row with too long a queue though few might be out */
 	bool stale;		/* delay_ns is of when much more was out */
 };
 
@@ -38,10 +39,12 @@ void srn_crowd_start(struct srn_crowd *c);
 /**
  * srn_crowd_sample() - an answer took @took_ns, and came at @now_ns, with @cwnd PSNs let out
  * @least_ns: the fastest that is known of the path
+ * @few: @cwnd is as small as it may be
  *
  * Return: how much longer that is than the fastest, ns.
  */
-u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd);
+u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd,
+		     bool few);
 
 /** srn_crowd_missed() - @num PSNs more are lost */
 static inline void srn_crowd_missed(struct srn_crowd *c, u32 num)
@@ -73,13 +76,13 @@ static inline bool srn_crowd_is_stale(const struct srn_crowd *c)
 	return c->left && c->stale;
 }
 
-/** srn_crowd_excess() - they are: by how many of @cwnd PSNs too many are out */
+/** srn_crowd_excess() - how many of @cwnd PSNs are too many; 0 where queues are not minded */
 u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd);
 
 /** srn_crowd_steps() - PSNs that may come to @cwnd in a round trip, where @steps do if nothing is known */
 u32 srn_crowd_steps(const struct srn_crowd *c, u32 cwnd, u32 steps);
 
-/** srn_crowd_looks() - whether it is time to see the path without one's own packets; then it was */
+/** srn_crowd_looks() - whether it is time to see the path without one's own packets; if so, that is done */
 bool srn_crowd_looks(struct srn_crowd *c);
 
 #endif

@@ -102,7 +102,7 @@ void srn_gaps_acked(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_acked);
 
-/* A queue may have to drain: what is asked for is little, and what waits for it much. */
+/* Also where queues are minded: the requests are small, and much waits for the answers. */
 u32 srn_gaps_next(struct srn_qp *qp, u64 now_ns, u32 *psn)
 {
 	struct srn_score_wait wait = srn_board_wait(qp);

@@ -23,10 +23,10 @@ struct srn_path;
 struct srn_known_path {
 	struct hlist_node node;
 	struct srn_known *known;
-	unsigned int users;
+	unsigned int users;	/* under known->lock, as node is */
 	struct in6_addr addr;	/* of IPv4 as IPv6 maps it, */
 	int oif;		/* by this netdev */
-	spinlock_t lock;	/* and only the rest changes */
+	spinlock_t lock;	/* of took */
 	struct srn_lately took;
 };
 

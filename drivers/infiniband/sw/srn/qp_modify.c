@@ -138,6 +138,7 @@ static void apply_av(struct srn_qp *qp, struct change *c)
 	qp->path = c->path;
 	qp->ah_attr = c->ah;
 	swap(qp->known, c->known);
+	srn_window_untime(&qp->window);	/* of the former path */
 	qp->has_path = true;
 	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
 		       srn_rate_of_static(rdma_ah_get_static_rate(&qp->ah_attr),

@@ -115,7 +115,7 @@ static u32 ask_every(const struct srn_window *w)
 	return min(w->cwnd / 2, ACKREQ_EVERY);
 }
 
-/* Nothing is known of the path yet, and soon will be. */
+/* Nothing is known of the path yet, and soon will be. Not with gbn, where nothing needs it early. */
 static bool is_first(const struct srn_qp *qp)
 {
 	return !qp->rtt.srtt_ns && !qp->window.timed && !srn_window_inflight(&qp->window) &&
@@ -138,7 +138,8 @@ static void time_it(struct srn_qp *qp, u32 psn)
 	struct srn_window *w = &qp->window;
 	bool queue = srn_window_inflight(w) >= TIMED_FROM;
 
-	if (w->timed)
+	/* Where nothing is told of what is behind a gap it is answered when that is filled. */
+	if (w->timed || (qp->retry.rewound && !qp->score))
 		return;
 	if (queue || srn_window_is_narrow(w) || (srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
 		srn_window_time(w, psn, ktime_get_ns(), queue);

@@ -23,7 +23,7 @@ struct srn_rtt {
 	u32 wait;		/* answers to be asked for before the next sample */
 };
 
-/** srn_rtt_sample() - an answer, to a packet that was sent once, took @ns */
+/** srn_rtt_sample() - an answer, to a packet that was sent once or by a first probe too, took @ns */
 static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 {
 	u64 off = ns > rtt->srtt_ns ? ns - rtt->srtt_ns : rtt->srtt_ns - ns;

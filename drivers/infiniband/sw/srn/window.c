@@ -157,11 +157,12 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 {
 	w->timed = false;
-	return srn_crowd_sample(&w->crowd, now_ns - w->timed_ns, least_ns, now_ns, w->cwnd);
+	return srn_crowd_sample(&w->crowd, now_ns - w->timed_ns, least_ns, now_ns, w->cwnd,
+				w->cwnd <= w->floor);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
 
-/* What is seen without one's own packets in the way is shown by few, for one round trip. */
+/* Now and then few go, to see the path without one's own packets: it doubles back to what was. */
 void srn_window_mind(struct srn_window *w)
 {
 	u32 excess = srn_crowd_excess(&w->crowd, w->cwnd);
@@ -193,15 +194,18 @@ void srn_window_collapsed(struct srn_window *w)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
 
-/* A READ keeps it for its life, which may be longer than queues are minded: with as many in flight as
- * there may be no less than what a link needs that loses a packet now and then; and a long one more.
+/* A READ keeps its requests' size for life, which may be longer than queues are minded: with as many
+ * READs in flight as may be no less than what a link needs that loses a packet now and then; for a long
+ * one more.
  */
 static u32 chunk_least(const struct srn_window *w, u32 npsn, u32 reads)
 {
 	u32 all = npsn <= SHORT ? SRN_WINDOW_FEW : CHUNK;
+	u32 part = DIV_ROUND_UP(all, max_t(u32, reads, 1));
 
-	return srn_crowd_is(&w->crowd) ? DIV_ROUND_UP(all, max_t(u32, reads, 1)) :
-					  CHUNK_LEAST;
+	if (!srn_crowd_is(&w->crowd))
+		return CHUNK_LEAST;
+	return npsn <= SHORT ? part : max_t(u32, part, CHUNK_LEAST);
 }
 
 /* After a loss, two at least: a request that is lost shows when a later one is answered. */

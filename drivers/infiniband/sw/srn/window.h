@@ -58,7 +58,7 @@ struct srn_window {
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
 	u32 judged_end;		/* and what was sent before that ends here */
-	bool timed;		/* timed_psn left at timed_ns and was not sent again */
+	bool timed;		/* timed_psn left at timed_ns, and went again by a first probe at most */
 	u32 timed_psn;
 	bool timed_queue;	/* so many were before it that they are a queue */
 	u64 timed_ns;		/* ktime */
@@ -131,7 +131,7 @@ static inline bool srn_window_is_timed(const struct srn_window *w)
  */
 u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns);
 
-/** srn_window_mind() - that was measured: less in flight where too much queues */
+/** srn_window_mind() - a delay was measured: less in flight where too much queues, or few, to see the path */
 void srn_window_mind(struct srn_window *w);
 
 /**

@@ -22,14 +22,14 @@ static struct srn_crowd *new_crowd(struct kunit *test, u64 least_ns)
 
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	srn_crowd_start(c);
-	srn_crowd_sample(c, least_ns, least_ns, MS, CWND);
+	srn_crowd_sample(c, least_ns, least_ns, MS, CWND, false);
 	return c;
 }
 
 /* An answer that took so much longer than the path. */
 static void answer(struct srn_crowd *c, u64 delay_ns)
 {
-	srn_crowd_sample(c, c->least_ns + delay_ns, c->least_ns, c->now_ns, CWND);
+	srn_crowd_sample(c, c->least_ns + delay_ns, c->least_ns, c->now_ns, CWND, false);
 }
 
 static enum srn_crowd_loss lost(struct srn_crowd *c, u32 num)
@@ -54,9 +54,9 @@ static void srn_crowd_sample_test(struct kunit *test)
 {
 	struct srn_crowd *c = new_crowd(test, LEAST);
 
-	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, 3 * LEAST, LEAST, MS, CWND), 2 * LEAST);
-	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, 3 * LEAST, 2 * LEAST, MS, CWND), LEAST);
-	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, LEAST, U64_MAX, MS, CWND), 0ull);
+	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, 3 * LEAST, LEAST, MS, CWND, false), 2 * LEAST);
+	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, 3 * LEAST, 2 * LEAST, MS, CWND, false), LEAST);
+	KUNIT_EXPECT_EQ(test, srn_crowd_sample(c, LEAST, U64_MAX, MS, CWND, false), 0ull);
 	KUNIT_EXPECT_EQ(test, c->least_ns, LEAST);
 }
 
@@ -122,7 +122,7 @@ static void srn_crowd_heavy_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lost(c, CWND / 4 + 1), SRN_CROWD_CHANCE);
 }
 
-/* Three of a few are chance. */
+/* Four of a few are chance, five of them twice in a row are not. */
 static void srn_crowd_heavy_few_test(struct kunit *test)
 {
 	struct srn_crowd *c = new_crowd(test, LEAST);
@@ -157,15 +157,15 @@ static void srn_crowd_in_vain_test(struct kunit *test)
 
 	for (i = 0; i < 100; i++) {
 		answer(c, FULL);
-		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 2);
+		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 2, false);
 	}
 	for (i = 0; i < VAIN - 1; i++)
-		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1);
-	srn_crowd_sample(c, LEAST, LEAST, MS, 1);
+		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1, true);
+	srn_crowd_sample(c, LEAST, LEAST, MS, 1, true);
 	for (i = 0; i < VAIN - 1; i++)
-		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1);
+		srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1, true);
 	KUNIT_EXPECT_TRUE(test, srn_crowd_is(c));
-	srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1);
+	srn_crowd_sample(c, LEAST + FULL, LEAST, MS, 1, true);
 	KUNIT_EXPECT_FALSE(test, srn_crowd_is(c));
 	KUNIT_EXPECT_EQ(test, srn_crowd_steps(c, 1, 4), 4);
 }
@@ -202,7 +202,7 @@ static void srn_crowd_looks_not_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_crowd_looks(c));
 }
 
-/* Until so many answers in a row found no more than half of what may stand. */
+/* Until so many answers in a row found less than half of what may stand. */
 static void srn_crowd_ends_test(struct kunit *test)
 {
 	struct srn_crowd *c = crowded(test);
@@ -228,21 +228,53 @@ static void srn_crowd_ends_test(struct kunit *test)
 static void srn_crowd_enough_test(struct kunit *test)
 {
 	static const struct { u32 cwnd; u64 us; } rows[] = {
-		{ 1, 4492 }, { 2, 3250 }, { 32, 1000 }, { 128, 625 }, { 512, 437 },
+		{ 1, 4492 }, { 2, 3250 }, { 32, 1000 }, { 128, 625 }, { 512, 500 },
 	};
 	struct srn_crowd *c = crowded(test);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		srn_crowd_sample(c, LEAST, LEAST, MS, rows[i].cwnd);
+		srn_crowd_sample(c, LEAST, LEAST, MS, rows[i].cwnd, false);
 		KUNIT_EXPECT_GE(test, c->enough_ns + US, rows[i].us * US);
 		KUNIT_EXPECT_LE(test, c->enough_ns, (rows[i].us + 2) * US);
 	}
 	c = new_crowd(test, LEAST);
 	answer(c, 4 * MS);
 	lost(c, 1);
-	srn_crowd_sample(c, LEAST, LEAST, MS, 1);
+	srn_crowd_sample(c, LEAST, LEAST, MS, 1, true);
 	KUNIT_EXPECT_EQ(test, c->enough_ns, 3 * MS);
+}
+
+/* Before anything was lost by a queue that was seen, too; and what is noise is no queue. */
+static void srn_crowd_enough_unknown_test(struct kunit *test)
+{
+	struct srn_crowd *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	srn_crowd_start(c);
+	KUNIT_ASSERT_EQ(test, lost(c, 1), SRN_CROWD_FULL);
+	srn_crowd_sample(c, LEAST, LEAST, MS, 32, false);
+	KUNIT_EXPECT_EQ(test, c->enough_ns, 1000 * US);
+	c = new_crowd(test, LEAST);
+	answer(c, NOISE);
+	lost(c, 1);
+	srn_crowd_sample(c, LEAST, LEAST, MS, 1, true);
+	KUNIT_EXPECT_EQ(test, c->enough_ns, NOISE);
+}
+
+/* It is forgotten in time, whatever answers take: what stays may be no queue of its own. */
+static void srn_crowd_longest_test(struct kunit *test)
+{
+	struct srn_crowd *c = crowded(test);
+	const u64 end = c->now_ns + 32 * (u64)NSEC_PER_SEC;
+
+	srn_crowd_sample(c, LEAST + FULL, LEAST, end - 1, CWND, false);
+	KUNIT_EXPECT_TRUE(test, srn_crowd_is(c));
+	KUNIT_EXPECT_EQ(test, lost(c, 1), SRN_CROWD_BLIND);
+	srn_crowd_sample(c, LEAST + FULL, LEAST, end, CWND, false);
+	KUNIT_EXPECT_TRUE(test, srn_crowd_is(c));
+	srn_crowd_sample(c, LEAST + FULL, LEAST, 2 * end, CWND, false);
+	KUNIT_EXPECT_FALSE(test, srn_crowd_is(c));
 }
 
 /* Above that less, by how much too long it is, and at most a quarter. */
@@ -340,6 +372,8 @@ static struct kunit_case srn_crowd_cases[] = {
 	KUNIT_CASE(srn_crowd_looks_not_test),
 	KUNIT_CASE(srn_crowd_ends_test),
 	KUNIT_CASE(srn_crowd_enough_test),
+	KUNIT_CASE(srn_crowd_enough_unknown_test),
+	KUNIT_CASE(srn_crowd_longest_test),
 	KUNIT_CASE(srn_crowd_excess_test),
 	KUNIT_CASE(srn_crowd_steps_test),
 	KUNIT_CASE(srn_crowd_few_test),

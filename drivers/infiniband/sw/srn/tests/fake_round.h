@@ -55,7 +55,8 @@ static inline void know_path(struct srn_qp *qp)
 {
 	srn_window_start(&qp->window, 0, qp->mtu);
 	qp->window.cwnd = qp->window.full / 4;
-	srn_crowd_sample(&qp->window.crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, qp->window.cwnd);
+	srn_crowd_sample(&qp->window.crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, qp->window.cwnd,
+			 false);
 }
 
 static inline void put_ip(struct sk_buff *skb)

@@ -43,7 +43,7 @@ static void end(void)
 	migrate_enable();
 }
 
-/* The first packet, so that it is soon known how long the path is; once it is, every 32nd. */
+/* The first packet, so that it is soon known how long the path is; once it is, not the next first one. */
 static void srn_requester_first_asks_test(struct kunit *test)
 {
 	struct srn_qp *qp;
@@ -69,9 +69,7 @@ static void srn_requester_first_asks_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, later, 0ull);
 }
 
-/* Where a peer keeps nothing that comes early a round trip more or less is none of the first packet's
- * business: as ever.
- */
+/* With gbn nothing needs to know it early: every 32nd, as ever. */
 static void srn_requester_first_of_gbn_test(struct kunit *test)
 {
 	struct srn_qp *qp;
@@ -119,6 +117,26 @@ static void srn_requester_many_are_not_timed_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp->window.timed);
 }
 
+/* What is sent behind a gap is answered when that is filled, which says nothing of the path. */
+static void srn_requester_gap_is_not_timed_test(struct kunit *test)
+{
+	bool during, after;
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_asker(test, 12);
+	begin(test, qp);
+	qp->retry.rewound = true;
+	KUNIT_EXPECT_NE(test, asked(qp, 6), 0ull);
+	during = qp->window.timed;
+	qp->retry.rewound = false;
+	KUNIT_EXPECT_NE(test, asked(qp, 6), 0ull);
+	after = qp->window.timed;
+	end();
+	KUNIT_EXPECT_FALSE(test, during);
+	KUNIT_EXPECT_TRUE(test, after);
+}
+
 /* Of a READ the first response is timed: those behind it are late by it alone. */
 static void srn_requester_times_first_response_test(struct kunit *test)
 {
@@ -146,6 +164,7 @@ static struct kunit_case srn_requester_ask_cases[] = {
 	KUNIT_CASE(srn_requester_first_of_gbn_test),
 	KUNIT_CASE(srn_requester_few_ask_test),
 	KUNIT_CASE(srn_requester_many_are_not_timed_test),
+	KUNIT_CASE(srn_requester_gap_is_not_timed_test),
 	KUNIT_CASE(srn_requester_times_first_response_test),
 	{}
 };

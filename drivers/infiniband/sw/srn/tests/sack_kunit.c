@@ -218,7 +218,7 @@ static struct srn_qp *new_crowded(struct kunit *test)
 
 	qp->window.cwnd = OUT;
 	c->look_ns = U64_MAX;
-	srn_crowd_sample(c, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, ktime_get_ns(), OUT);
+	srn_crowd_sample(c, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, ktime_get_ns(), OUT, false);
 	fly(qp, OUT);
 	return qp;
 }

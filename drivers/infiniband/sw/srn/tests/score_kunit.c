@@ -247,7 +247,7 @@ static void srn_score_lost_twice_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_score_out(s, psn(50)), 50 - 21 + 3);
 }
 
-/* While a queue is to drain what came makes no room, and one goes at a time. */
+/* Where queues are minded what came makes no room, and one goes at a time. */
 static void srn_score_tight_test(struct kunit *test)
 {
 	struct srn_score *s = new_score(test);

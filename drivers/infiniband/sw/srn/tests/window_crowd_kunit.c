@@ -82,6 +82,10 @@ static void srn_window_floor_test(struct kunit *test)
 		srn_window_lost(w, 1, 0, START);
 	}
 	KUNIT_EXPECT_EQ(test, w->cwnd, 4);
+	/* As few as may be, and nothing is gained by it. */
+	for (i = 0; i < 256; i++)
+		answer(w, FULL, START);
+	KUNIT_EXPECT_FALSE(test, srn_crowd_is(&w->crowd));
 	srn_window_collapsed(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 4);
 	w->cut = false;
@@ -266,7 +270,7 @@ static void srn_window_chunk_of_few_test(struct kunit *test)
 	w = crowded(test);
 	w->cwnd = 1;
 	/* A long one keeps it. */
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 16, true), 4);
+	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 16, true), 8);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 1, true), 32);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 16, true), 1);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 16, false), 1);

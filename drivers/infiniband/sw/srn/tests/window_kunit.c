@@ -21,7 +21,7 @@ static struct srn_window *grown_window(struct kunit *test)
 	struct srn_window *w = new_window(test);
 
 	w->cwnd = w->full;
-	srn_crowd_sample(&w->crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, w->cwnd);
+	srn_crowd_sample(&w->crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, w->cwnd, false);
 	return w;
 }
 
