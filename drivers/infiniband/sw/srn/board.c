@@ -113,8 +113,7 @@ void srn_board_sent(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 psn,
 	u32 was = w->cwnd;
 
 	srn_window_lost(w, len, srn_score_tried_ns(s, psn), now_ns);
-	if (was != w->cwnd)
-		trace_srn_window(qp, was, SRN_WINDOW_LOST);
+	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 	srn_window_untime_run(w, psn, len);
 	srn_score_sent(s, psn, len, w->at.psn, now_ns);
 }

@@ -41,8 +41,7 @@ static void progress(struct srn_qp *qp, u32 una)
 	u32 was = qp->window.cwnd;
 
 	srn_window_acked(&qp->window, una);
-	if (unlikely(was != qp->window.cwnd))
-		trace_srn_window(qp, was, SRN_WINDOW_GREW);
+	trace_srn_window(qp, was, SRN_WINDOW_GREW);
 	srn_sq_retire(qp);
 	srn_retry_progress(qp);
 }

@@ -34,7 +34,7 @@
 /* A delay that is older says nothing of a loss. */
 #define OLD_NS		(100 * NSEC_PER_MSEC)
 #define OLD_PATHS	4
-/* So many answers in a row that are late though one packet is out at a time: not by its fault. */
+/* So many answers in a row that are late though no fewer may be out: not by its fault. */
 #define VAIN		256
 /* Nor are queues minded for longer than this after the last one that was full. */
 #define LONGEST_NS	(32 * (u64)NSEC_PER_SEC)
@@ -123,6 +123,7 @@ static bool is_empty(const struct srn_crowd *c)
 	return is_known(c) && c->delay_ns < noise(c) / 2;
 }
 
+/* By chance a small part is lost now and then; by a full queue much, time after time. */
 static void end_period(struct srn_crowd *c, u32 sent)
 {
 	c->was_lost = c->lost;

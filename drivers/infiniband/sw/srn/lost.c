@@ -72,8 +72,7 @@ static void came(struct srn_qp *qp, u32 num)
 	u32 was = qp->window.cwnd;
 
 	srn_window_came(&qp->window, num);
-	if (was != qp->window.cwnd)
-		trace_srn_window(qp, was, SRN_WINDOW_GREW);
+	trace_srn_window(qp, was, SRN_WINDOW_GREW);
 }
 
 /* A READ in front of @expected waits for its answer; what is behind that has arrived. */

@@ -130,8 +130,7 @@ static void narrow(struct srn_qp *qp, void (*how)(struct srn_window *w), enum sr
 	u32 was = qp->window.cwnd;
 
 	how(&qp->window);
-	if (was != qp->window.cwnd)
-		trace_srn_window(qp, was, why);
+	trace_srn_window(qp, was, why);
 }
 
 /* A gap, of which nobody says how long it is. */
@@ -140,8 +139,7 @@ static void lose(struct srn_qp *qp, u64 now)
 	u32 was = qp->window.cwnd;
 
 	srn_window_lost(&qp->window, 1, 0, now);
-	if (was != qp->window.cwnd)
-		trace_srn_window(qp, was, SRN_WINDOW_LOST);
+	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 }
 
 /* What waits in queues on the way, in those of this host first of all, delays the answers,

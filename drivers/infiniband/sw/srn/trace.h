@@ -368,10 +368,11 @@ TRACE_EVENT(srn_silence,
 		  __entry->inflight, __entry->waited, __entry->probes, __entry->retries)
 );
 
-/* More or fewer PSNs may be in flight. */
-TRACE_EVENT(srn_window,
+/* More or fewer PSNs may be in flight; nothing is said where it is as many as @was. */
+TRACE_EVENT_CONDITION(srn_window,
 	TP_PROTO(const struct srn_qp *qp, u32 was, enum srn_window_why why),
 	TP_ARGS(qp, was, why),
+	TP_CONDITION(was != qp->window.cwnd),
 	TP_STRUCT__entry(
 		__field(u32, qpn)
 		__field(u32, was)

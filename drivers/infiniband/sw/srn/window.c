@@ -122,6 +122,7 @@ static void begin_again(struct srn_window *w)
 	srn_crowd_few(&w->crowd);
 }
 
+/* Only a queue that was full is to drain: a loss by chance leaves none behind. */
 static void cut(struct srn_window *w, u64 now_ns)
 {
 	u32 was = w->cwnd, sent = srn_psn_diff(w->end, w->judged_end);
@@ -238,7 +239,6 @@ static void grow(struct srn_window *w, u32 acked)
 
 	if (!steps)
 		return;
-
 	if (w->cwnd < w->ssthresh && !srn_crowd_is_stale(&w->crowd)) {
 		w->cwnd = doubled;
 		return;
