@@ -108,6 +108,7 @@ ibv_cq_ex* CreateCqEx(ibv_context* context, ibv_cq_init_attr_ex* attr) {
 
   Owned<Cq> cq = MakeCq(context, kernel_attr);
   if (!cq) return nullptr;
+  cq->domain.Enter(domain);
   if (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED || IsSingleThreaded(domain)) {
     cq->lock.Disable();
     cq->arm_lock.Disable();

@@ -7,15 +7,15 @@
 namespace srn {
 
 ibv_mw* AllocMw(ibv_pd* pd, ibv_mw_type type) {
-  Owned<ibv_mw> mw = Make<ibv_mw>();
+  Owned<Mw> mw = Make<Mw>();
   if (!mw) return Fail(ENOMEM);
 
   AllocMwRequest cmd;
   AllocMwResponse resp;
   const int err =
-      ibv_cmd_alloc_mw(pd, type, mw.get(), cmd.data(), cmd.size(), resp.data(), resp.size());
+      ibv_cmd_alloc_mw(pd, type, &mw->mw, cmd.data(), cmd.size(), resp.data(), resp.size());
   if (err) return Fail(err);
-  return mw.release();
+  return &mw.release()->mw;
 }
 
 void TakeKeyByte(ibv_mw& mw, uint32_t rkey) {
@@ -41,7 +41,7 @@ int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
 
 int DeallocMw(ibv_mw* mw) {
   if (const int err = ibv_cmd_dealloc_mw(mw)) return err;
-  Drop(mw);
+  Drop(&ToMw(mw));
   return 0;
 }
 

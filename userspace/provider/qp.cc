@@ -70,6 +70,7 @@ ibv_qp* CreateQpEx(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     return Fail(err);
   }
   qp->opcodes = SendOps(attr->qp_type);
+  qp->domain.Enter(attr->pd);
   if (IsSingleThreaded(attr->pd)) {
     qp->sq_lock.Disable();
     qp->rq_lock.Disable();

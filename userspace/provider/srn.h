@@ -33,9 +33,42 @@ struct Td {
 // A protection domain, or a parent domain that stands for one.
 struct Pd {
   ibv_pd pd;
-  Pd* protection;          // parent domains: the domain they stand for; else null
-  Td* td;                  // parent domains with a thread domain
-  std::atomic<int> users;  // parent domains that stand for this one
+  Pd* protection;  // parent domains: the domain they stand for; else null
+  Td* td;          // parent domains with a thread domain
+  // Parent domains that stand for this one; of a parent domain what was made in it. Of what was
+  // made in a protection domain the kernel knows.
+  std::atomic<int> users;
+};
+
+// The parent domain that a queue was made in stays while the queue does, and with it the thread
+// domain on whose word the queue has no locks.
+class InDomain {
+ public:
+  InDomain() = default;
+  InDomain(const InDomain&) = delete;
+  InDomain& operator=(const InDomain&) = delete;
+  ~InDomain() {
+    if (parent_ != nullptr) parent_->users.fetch_sub(1);
+  }
+  void Enter(ibv_pd* pd) {
+    if (pd == nullptr || reinterpret_cast<Pd*>(pd)->protection == nullptr) return;
+    parent_ = reinterpret_cast<Pd*>(pd);
+    parent_->users.fetch_add(1);
+  }
+
+ private:
+  Pd* parent_ = nullptr;
+};
+
+struct Qp;
+
+struct Mw {
+  ibv_mw mw;
+  // Between ibv_wr_start() and ibv_wr_complete(): who binds it, the next window that he binds, and
+  // the key that it has again if nothing of it is posted.
+  Qp* binder;
+  Mw* next;
+  uint32_t old_rkey;
 };
 
 struct Mr {
@@ -49,6 +82,7 @@ struct Ah {
 
 struct Cq {
   verbs_cq vcq;
+  InDomain domain;
   Mapping mapping;
   srn_cq_page* page;
   Lock lock;  // the ring
@@ -61,6 +95,7 @@ struct Cq {
 
 struct Srq {
   verbs_srq vsrq;
+  InDomain domain;
   Mapping mapping;
   srn_srq_page* page;
   uint32_t max_sge;
@@ -70,6 +105,7 @@ struct Srq {
 
 struct Qp {
   verbs_qp vqp;
+  InDomain domain;
   Mapping mapping;
   srn_qp_page* page;
   Doorbell doorbell;
@@ -82,6 +118,7 @@ struct Qp {
   WorkRing sq;
   srn_send_wqe* wr_current;  // ibv_wr_*: the WQE that setters complete
   int wr_error;              // ibv_wr_*: the first error since wr_start
+  Mw* wr_bound;              // ibv_wr_*: windows with a bind since wr_start
 
   // Receive queue.
   uint32_t max_recv_sge;
@@ -96,6 +133,7 @@ inline Context& ToContext(ibv_context* context) {
 }
 inline Td& ToTd(ibv_td* td) { return *reinterpret_cast<Td*>(td); }
 inline Pd& ToPd(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
+inline Mw& ToMw(ibv_mw* mw) { return *reinterpret_cast<Mw*>(mw); }
 inline Ah& ToAh(ibv_ah* ah) { return *reinterpret_cast<Ah*>(ah); }
 inline Cq& ToCq(ibv_cq* cq) { return *reinterpret_cast<Cq*>(cq); }
 inline Cq& ToCq(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }

@@ -28,6 +28,7 @@ ibv_srq* CreateSrq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   srq->max_sge = attr->attr.max_sge;
   srq->vsrq.srq_type = IBV_SRQT_BASIC;
   srq->vsrq.srq_num = queue.srqn;
+  srq->domain.Enter(pd);
   if (IsSingleThreaded(pd)) srq->lock.Disable();
   return &srq.release()->vsrq.srq;
 }

@@ -90,6 +90,24 @@ void AtomicWrite(ibv_qp_ex* qp, uint32_t rkey, uint64_t addr, const void* value)
   }
 }
 
+// The first bind of the window since wr_start. A window that another QP is binding is left to that.
+void RememberKey(Qp& qp, Mw& mw) {
+  if (mw.binder != nullptr) return;
+  mw.binder = &qp;
+  mw.old_rkey = mw.mw.rkey;
+  mw.next = qp.wr_bound;
+  qp.wr_bound = &mw;
+}
+
+// After the last request: the windows have their new keys, or, of what is not posted, the old ones.
+void EndBinds(Qp& qp, bool posted) {
+  while (Mw* mw = qp.wr_bound) {
+    qp.wr_bound = mw->next;
+    if (!posted) mw->mw.rkey = mw->old_rkey;
+    mw->binder = nullptr;
+  }
+}
+
 void WrBindMw(ibv_qp_ex* ibqp, ibv_mw* mw, uint32_t rkey, const ibv_mw_bind_info* info) {
   if (mw->type != IBV_MW_TYPE_2) {
     KeepError(ToQp(ibqp), EINVAL);
@@ -102,6 +120,7 @@ void WrBindMw(ibv_qp_ex* ibqp, ibv_mw* mw, uint32_t rkey, const ibv_mw_bind_info
     wqe->bind.mw_rkey = mw->rkey;
     wqe->bind.new_rkey = rkey;
     wqe->bind.access = info->mw_access_flags;
+    RememberKey(ToQp(ibqp), ToMw(mw));
     TakeKeyByte(*mw, rkey);
   }
 }
@@ -175,6 +194,7 @@ int Complete(ibv_qp_ex* ibqp) {
   const int err = qp.wr_error;
 
   if (err) qp.sq.Rewind();
+  EndBinds(qp, err == 0);
   const bool posted = qp.sq.Publish();
   qp.sq_lock.unlock();
   if (posted) qp.doorbell.AfterSend(*qp.page);
@@ -185,6 +205,7 @@ void Abort(ibv_qp_ex* ibqp) {
   Qp& qp = ToQp(ibqp);
 
   qp.sq.Rewind();
+  EndBinds(qp, false);
   qp.sq_lock.unlock();
 }
 

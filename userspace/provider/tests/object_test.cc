@@ -216,6 +216,47 @@ TEST_F(ObjectTest, ParentDomainStandsForItsProtectionDomain) {
   EXPECT_EQ(ibv_dealloc_td(td), 0);
 }
 
+// What was made in it goes without locks on its thread domain's word.
+TEST_F(ObjectTest, ParentDomainStaysWhileAQueueIsInIt) {
+  ibv_parent_domain_init_attr attr = {};
+  attr.pd = pd_;
+  ibv_pd* parent = ibv_alloc_parent_domain(context_, &attr);
+  ASSERT_NE(parent, nullptr);
+
+  ibv_srq_init_attr srq_attr = {.srq_context = nullptr,
+                                .attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0}};
+  ibv_srq* srq = ibv_create_srq(parent, &srq_attr);
+  ASSERT_NE(srq, nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+
+  ibv_cq_init_attr_ex cq_attr = {};
+  cq_attr.cqe = 4;
+  cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+  cq_attr.parent_domain = parent;
+  ibv_cq_ex* cq = ibv_create_cq_ex(context_, &cq_attr);
+  ASSERT_NE(cq, nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
+
+  ibv_qp_init_attr qp_attr = {};
+  qp_attr.send_cq = qp_attr.recv_cq = ibv_cq_ex_to_cq(cq);
+  qp_attr.qp_type = IBV_QPT_RC;
+  qp_attr.cap = {.max_send_wr = 4,
+                 .max_recv_wr = 4,
+                 .max_send_sge = 1,
+                 .max_recv_sge = 1,
+                 .max_inline_data = 0};
+  ibv_qp* qp = ibv_create_qp(parent, &qp_attr);
+  ASSERT_NE(qp, nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
+  EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+  EXPECT_EQ(ibv_dealloc_pd(parent), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd_), 0);
+  pd_ = ibv_alloc_pd(context_);
+}
+
 TEST_F(ObjectTest, ParentDomainsThatMakeNoSenseAreRefused) {
   ibv_parent_domain_init_attr attr = {};
   EXPECT_EQ(ibv_alloc_parent_domain(context_, &attr), nullptr);

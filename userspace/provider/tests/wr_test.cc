@@ -123,6 +123,43 @@ TEST_F(WrTest, BindTakesTheNewKey) {
   EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 
+// A key that no bind gave it would be refused, wherever the program hands it to.
+TEST_F(WrTest, BindThatIsNotPostedLeavesTheKey) {
+  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ibv_mw* other = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ASSERT_NE(mw, nullptr);
+  ASSERT_NE(other, nullptr);
+  const ibv_mw_bind_info info = {};
+  mw->rkey = 0x700;
+  other->rkey = 0x800;
+
+  ibv_wr_start(qp_);
+  ibv_wr_bind_mw(qp_, mw, 1, &info);
+  ibv_wr_bind_mw(qp_, other, 2, &info);
+  ibv_wr_bind_mw(qp_, mw, 3, &info);
+  EXPECT_EQ(mw->rkey, 0x703u);
+  ibv_wr_abort(qp_);
+  EXPECT_EQ(mw->rkey, 0x700u);
+  EXPECT_EQ(other->rkey, 0x800u);
+
+  ibv_wr_start(qp_);
+  ibv_wr_bind_mw(qp_, mw, 4, &info);
+  other->type = IBV_MW_TYPE_1;
+  ibv_wr_bind_mw(qp_, other, 4, &info);
+  EXPECT_EQ(ibv_wr_complete(qp_), EINVAL);
+  EXPECT_EQ(mw->rkey, 0x700u);
+
+  ibv_wr_start(qp_);
+  ibv_wr_bind_mw(qp_, mw, 5, &info);
+  EXPECT_EQ(ibv_wr_complete(qp_), 0);
+  ibv_wr_start(qp_);
+  ibv_wr_bind_mw(qp_, mw, 6, &info);
+  ibv_wr_abort(qp_);
+  EXPECT_EQ(mw->rkey, 0x705u);
+  EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+  EXPECT_EQ(ibv_dealloc_mw(other), 0);
+}
+
 TEST_F(WrTest, GoneDeviceTakesNothing) {
   queue_->page->gone = 1;
   ibv_wr_start(qp_);
