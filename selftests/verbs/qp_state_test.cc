@@ -325,6 +325,15 @@ TEST_P(QpAttributes, QueryReturnsWhatWasSet) {
   EXPECT_EQ(std::memcmp(&attr.ah_attr.grh.dgid, &b_.port.gid, sizeof(ibv_gid)), 0);
 }
 
+// PSNs have 24 bits; what is above them is no part of one.
+TEST_P(QpAttributes, PsnsHave24Bits) {
+  end_ = End::Create(a_);
+  Must(ConnectTo(end_.qp, a_.port, b_.port.gid, 2, 0xff111111, 0x3222222, {}));
+  const ibv_qp_attr attr = Must(end_.qp.Query()).attr;
+  EXPECT_EQ(attr.rq_psn, 0x111111u);
+  EXPECT_EQ(attr.sq_psn, 0x222222u);
+}
+
 TEST_P(QpAttributes, OddDepthsOfReadsAreNotRounded) {
   for (uint8_t depth : {1, 3, 5, 7}) {
     end_ = End::Create(a_);

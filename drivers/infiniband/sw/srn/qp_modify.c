@@ -171,7 +171,7 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	if (mask & (IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
 		srn_retry_refill(qp);
 	if (mask & IB_QP_RQ_PSN) {
-		qp->rq_psn = attr->rq_psn;
+		qp->rq_psn = attr->rq_psn & SRN_PSN_MASK;
 		qp->recovery = qp->svc->reliable ? srn_recovery() : SRN_RECOVERY_GBN;
 		srn_hello_start(qp);
 		qp->cc = srn_cc();
@@ -180,7 +180,7 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		srn_responder_start(qp, qp->rq_psn);
 	}
 	if (mask & IB_QP_SQ_PSN)
-		qp->sq_psn = attr->sq_psn;
+		qp->sq_psn = attr->sq_psn & SRN_PSN_MASK;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)

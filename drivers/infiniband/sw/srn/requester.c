@@ -149,6 +149,7 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 		    bool asked)
 {
 	bool read = srn_wqe_is_answered(wqe);
+	u32 end = qp->window.end;
 
 	/* Data answers a READ whether it is asked for or not. */
 	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
@@ -163,7 +164,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	if (!plan->last)
 		return;
 	srn_window_pass(&qp->window);
-	if (srn_opcodes[plan->opcode].op == SRN_OP_SEND)
+	/* Not each time that its last packet is sent again. */
+	if (srn_opcodes[plan->opcode].op == SRN_OP_SEND && qp->window.end != end)
 		srn_count(qp->dev, SRN_CNT_RDMA_SENDS);
 }
 

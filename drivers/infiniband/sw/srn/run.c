@@ -144,9 +144,9 @@ void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct 
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_put);
 
-/* Inside of the datagram begins at the BTH, whatever the stack calls that. */
-/* A qdisc takes it for what it is and, for each packet but the first, the headers up to the inner
- * transport header. @missing: more of each than IP and UDP are not there yet.
+/* Inside of the datagram begins at the BTH, whatever the stack calls that. A qdisc takes it for what
+ * it is and, for each packet but the first, the headers up to the inner transport header. @missing:
+ * more of each than IP and UDP are not there yet.
  */
 static void set_inner(struct sk_buff *skb, u32 missing)
 {
@@ -156,7 +156,6 @@ static void set_inner(struct sk_buff *skb, u32 missing)
 	skb_reset_inner_network_header(skb);
 	skb_set_inner_transport_header(skb, missing);
 }
-
 
 /* From BTH to ICRC, of the packet that has most: the first, or a last one with a word more. */
 static u32 longest(const struct srn_run_cut *cut)

@@ -18,7 +18,6 @@
 #include "stats.h"
 #include "trace.h"
 
-
 static_assert(sizeof(union rdma_network_hdr) == SRN_GRH_SIZE);
 static_assert(sizeof(struct ipv6hdr) == SRN_GRH_SIZE);
 
