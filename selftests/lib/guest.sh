@@ -33,26 +33,46 @@ declare -A barrier_round=()
 # shellcheck source=damage.sh
 . "$SRN_TREE/selftests/lib/damage.sh"
 
-dmesg_lines() { dmesg | wc -l; }
+# dmesg_lines: where the kernel's log ends now: how many lines it has, and the last of them.
+dmesg_lines() { dmesg | awk 'END { print NR, $0 }'; }
 
-# dmesg_clean_since LINE: nothing bad in the kernel's log after that line; else shows it.
+# dmesg_since END: what came behind it. False if the log does not go back so far: it is a ring, and
+# of what is lost nobody knows what it said.
+dmesg_since() {
+	dmesg | end=$1 awk 'BEGIN { end = ENVIRON["end"]; lines = end + 0; sub(/^[0-9]+ /, "", end) }
+		NR == lines { kept = $0 "" == end "" }
+		NR > lines
+		END { exit lines && !kept }'
+}
+
+# dmesg_clean_since END: nothing bad in the kernel's log since then; else shows it.
 dmesg_clean_since() {
-	dmesg | tail -n +$(($1 + 1)) >"$WORK/dmesg"
-	dmesg_reports "$WORK/dmesg" >/dev/null || return 0
+	local rc=0
+
+	dmesg_since "$1" >"$WORK/dmesg" || {
+		diag "the kernel's log has lost lines: it does not go back to: $1"
+		rc=1
+	}
+	dmesg_reports "$WORK/dmesg" >/dev/null || return $rc
 	dmesg_context "$WORK/dmesg" | sed 's/^/#   /'
 	return 1
 }
 
-# dmesg_tests_since LINE: the tests of a program, as it announced them in the log, during which
+# dmesg_tests_since END: the tests of a program, as it announced them in the log, during which
 # something bad was said.
 dmesg_tests_since() {
-	dmesg | tail -n +$(($1 + 1)) >"$WORK/dmesg"
+	dmesg_since "$1" >"$WORK/dmesg"
 	dmesg_tests "$WORK/dmesg"
 }
 
 #
 # Waiting, and the other VM
 #
+
+# doze: waiting looks often, and sleeps in a read: a process for each nap takes as long as the nap
+# in an emulated machine.
+exec {doze}<> <(:)
+doze() { read -rt 0.02 -u "$doze" || :; }
 
 # wait_for [-t SECONDS] COMMAND...: until it succeeds.
 wait_for() {
@@ -65,19 +85,17 @@ wait_for() {
 	deadline=$((SECONDS + limit))
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $deadline ] || return 1
-		sleep 0.1
+		doze
 	done
 }
 
-# wait_file FILE SECONDS: as wait_for, for what the other VM leaves. It looks often, and dozes
-# in a read: a process for each nap takes as long as the nap in an emulated machine.
-exec {doze}<> <(:)
+# wait_file FILE SECONDS: as wait_for, for what the other VM leaves.
 wait_file() {
 	local deadline=$((SECONDS + $2))
 
 	until [ -e "$1" ]; do
 		[ $SECONDS -lt $deadline ] || return 1
-		read -rt 0.02 -u "$doze" || :
+		doze
 	done
 }
 
@@ -157,7 +175,7 @@ pair_case() {
 	return $rc
 }
 
-# pair_clean LINE: what this VM's kernel and its counters say of the pair_case since LINE.
+# pair_clean END: what this VM's kernel and its counters say of the pair_case since then.
 pair_clean() {
 	local rc=0
 
