@@ -9,6 +9,7 @@ set -m
 WORK=$(mktemp -d)
 export WORK
 CASE_TIMEOUT=${CASE_TIMEOUT:-$((120 * SLOW))}
+CASE_LINES=${CASE_LINES:-60}
 tap_count=0
 tap_failed=0
 
@@ -67,7 +68,8 @@ run_limited() {
 }
 
 # run_case NAME COMMAND...: one test. It fails with COMMAND's status, by taking longer
-# than CASE_TIMEOUT, or by what the kernel says meanwhile.
+# than CASE_TIMEOUT, or by what the kernel says meanwhile. Then the last CASE_LINES are shown of what
+# it said.
 run_case() {
 	local name=$1 log=$WORK/case.log lines rc=0 began=$SECONDS
 
@@ -77,7 +79,7 @@ run_case() {
 	[ $((SECONDS - began)) -lt 5 ] || diag "$((SECONDS - began)) s: $name"
 	if [ $rc != 0 ]; then
 		diag "status $rc of: $*"
-		diag_file "$log"
+		diag_file "$log" "$CASE_LINES"
 		not_ok "$name"
 	elif ! dmesg_clean_since "$lines"; then
 		not_ok "$name (kernel log)"
