@@ -108,12 +108,20 @@ tests: $(CMAKE_BUILD)/build.ninja ## everything in user space, test programs too
 SANITIZERS_asan := address,undefined
 SANITIZERS_tsan := thread
 SANITIZED := srn_provider_abi_test srn_provider_test srn_roce_test srn_result_test \
-	srn_sanitizer_control srn-rdmav34 srn_verbs_test
-.PHONY: tests-asan tests-tsan
-tests-asan tests-tsan: tests-%: ## provider, libraries and tests with ASan and UBSan; with TSan
+	srn_sanitizer_control srn-rdmav34 srn_verbs_test srnverify srn_verify_test srnbench \
+	srn_bench_test
+# Threads on the provider's queues: of all that the one part which every run has.
+THREADED := srn_provider_thread_test srn_sanitizer_control
+.PHONY: tests-asan tests-tsan tests-threads
+tests-asan tests-tsan: tests-%: ## provider, libraries, tools and tests with ASan and UBSan; with TSan
 	cmake -S userspace -B $(BUILD)/$* -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 		-DSRN_SANITIZE=$(SANITIZERS_$*) >/dev/null
-	cmake --build $(BUILD)/$* -j $(JOBS) --target $(SANITIZED)
+	cmake --build $(BUILD)/$* -j $(JOBS) --target $(SANITIZED) $(THREADED)
+
+tests-threads: ## with TSan only what uses the provider's queues in many threads
+	cmake -S userspace -B $(BUILD)/tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DSRN_SANITIZE=$(SANITIZERS_tsan) >/dev/null
+	cmake --build $(BUILD)/tsan -j $(JOBS) --target $(THREADED)
 
 .PHONY: fuzz-host
 fuzz-host: deps-tests ## libFuzzer programs: the module's gate in user space

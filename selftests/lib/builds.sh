@@ -13,8 +13,12 @@ build_all() {
 	if need_only uml; then build "provider" provider; else build "module and provider" all; fi
 	build "user space" tests
 	! need uml || build "User-Mode Linux and module" module-uml
-	! need_suite sanitize/ || build "user space with ASan and UBSan" tests-asan
-	! need_suite sanitize/ || build "user space with TSan" tests-tsan
+	if need_suite 'sanitize/\(host\|verbs\)'; then
+		build "user space with ASan and UBSan" tests-asan
+		build "user space with TSan" tests-tsan
+	elif need_suite sanitize/; then
+		build "the provider's threads with TSan" tests-threads
+	fi
 	! need_suite fuzz/host || build "libFuzzer programs" fuzz-host
 	! need uml || ! need_suite '/fuzz$' || build "module that counts, for the fuzzers" module-fuzz
 	! need cloud || build "module for the cloud kernel" module-cloud
