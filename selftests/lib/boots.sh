@@ -173,7 +173,7 @@ run_first() {
 
 	if [ ${#first[@]} != 0 ]; then
 		find_group "${first[0]}" "$@"
-		part=$(part_beside ${#group[@]} "$@")
+		part=$(((${#group[@]} + 1) / 2))
 		begin_beside "${machine[@]}" "${group[@]:0:part}"
 	fi
 	for suite; do
@@ -181,17 +181,6 @@ run_first() {
 	done
 	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:part}"
 	end_beside
-}
-
-# part_beside NUMBER SUITE...: of so many suites, how many run beside: half of them, or, as what the
-# host's take the others have to wait, three fifths. One is left to run then.
-part_beside() {
-	local num=$1 part=$((($1 + 1) / 2))
-
-	shift
-	[[ " $* " != *'|host|'* ]] || part=$(((num * 3 + 3) / 5))
-	[ "$part" -lt "$num" ] || part=$((num > 1 ? num - 1 : 1))
-	echo "$part"
 }
 
 # run_key KEY SUITE...: a boot for the suites with this key. On a wide machine two run at a time; what
