@@ -177,6 +177,7 @@ int srn_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	srn_av_put(av);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_query_ah);
 
 int srn_destroy_ah(struct ib_ah *ibah, u32 flags)
 {

@@ -233,6 +233,7 @@ int srn_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	nla_nest_end(msg, table);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_fill_res_mr);
 
 static int put_srq(struct sk_buff *msg, const struct srn_srq *srq)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What `rdma resource show` is told: each number under its own name. */
 #include "../cq.h"
+#include "../mr.h"
 #include "../note.h"
 #include "../qp.h"
 #include "../restrack.h"
@@ -212,6 +213,27 @@ static void srn_restrack_cq_test(struct kunit *test)
 	}
 }
 
+static void srn_restrack_mr_test(struct kunit *test)
+{
+	struct srn_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+	struct sk_buff *msg = new_msg(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	mr->mem.type = SRN_MEM_FRMR;
+	mr->mem.state = SRN_MEM_FREE;
+	mr->mem.access = 0x21;
+	mr->mem.map.nblocks = 3;
+	mr->mem.map.block_shift = 16;
+	atomic_set(&mr->mem.windows, 5);
+	KUNIT_ASSERT_EQ(test, srn_fill_res_mr(msg, &mr->ibmr), 0);
+	KUNIT_EXPECT_STREQ(test, shown_string(test, msg, "type"), "fast-reg");
+	KUNIT_EXPECT_STREQ(test, shown_string(test, msg, "state"), "free");
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "access"), 0x21);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "blocks"), 3);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "block-shift"), 16);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "windows"), 5);
+}
+
 static void srn_restrack_srq_test(struct kunit *test)
 {
 	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
@@ -238,6 +260,7 @@ static struct kunit_case srn_restrack_cases[] = {
 	KUNIT_CASE(srn_restrack_notes_test),
 	KUNIT_CASE(srn_restrack_small_test),
 	KUNIT_CASE(srn_restrack_cq_test),
+	KUNIT_CASE(srn_restrack_mr_test),
 	KUNIT_CASE(srn_restrack_srq_test),
 	{}
 };
