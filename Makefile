@@ -142,8 +142,12 @@ check: deps-tests ## every test; the last line is 'N passed, N failed, N skipped
 	selftests/run
 
 .PHONY: soak
-soak: deps-tests ## what takes hours: life, loss, hotplug, fuzzers (SRN_FUZZ_SECONDS, SRN_ROUNDS)
-	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/
+soak: deps-tests ## what takes hours: life, loss, fuzzers, sanitizers, KCSAN (SRN_FUZZ_SECONDS, SRN_ROUNDS)
+	@rc=0; \
+	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/ fuzz/host sanitize/ || rc=1; \
+	SRN_LONG=1 SRN_KERNELS=race SRN_LOGS='$(BUILD)/check.race' \
+		selftests/run kunit/module verbs/ soak/ control/ || rc=1; \
+	exit $$rc
 
 .PHONY: bench
 bench: deps-tests ## speed of srn beside rxe and TCP, in one VM (COUNT=1: in instructions; PROFILE=1: by room)

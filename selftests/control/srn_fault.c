@@ -66,6 +66,42 @@ static int inverted_locks(void)
 	return 0;
 }
 
+static unsigned long raced;
+static bool race_is_over;
+
+/* By this name the harness takes the race for one of srn's. */
+static noinline void srn_race_step(void)
+{
+	raced++;
+	barrier();
+}
+
+static void race_there(struct work_struct *work)
+{
+	while (!READ_ONCE(race_is_over)) {
+		srn_race_step();
+		cond_resched();
+	}
+}
+
+/* Two that write one word, and know nothing of each other; often, as KCSAN looks at one access in a
+ * thousand.
+ */
+static int racing_writes(void)
+{
+	static DECLARE_WORK(there, race_there);
+	unsigned long end = jiffies + 5 * HZ;
+
+	queue_work(system_unbound_wq, &there);
+	while (time_before(jiffies, end)) {
+		srn_race_step();
+		cond_resched();
+	}
+	WRITE_ONCE(race_is_over, true);
+	flush_work(&there);
+	return 0;
+}
+
 static DEFINE_SPINLOCK(spin);
 
 static int sleep_in_atomic(void)
@@ -110,6 +146,7 @@ static const struct {
 	{ "use_after_free", use_after_free },
 	{ "beyond_the_end", beyond_the_end },
 	{ "inverted_locks", inverted_locks },
+	{ "racing_writes", racing_writes },
 	{ "sleep_in_atomic", sleep_in_atomic },
 	{ "warning", warning },
 	{ "bug", bug },
