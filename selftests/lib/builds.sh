@@ -13,7 +13,7 @@ build_all() {
 	if need_only uml; then build "provider" provider; else build "module and provider" all; fi
 	build "user space" tests
 	! need uml || build "User-Mode Linux and module" module-uml
-	if need_suite 'sanitize/\(host\|verbs\)'; then
+	if need_suite 'sanitize/\(host\|verbs\|races\)'; then
 		build "user space with ASan and UBSan" tests-asan
 		build "user space with TSan" tests-tsan
 	elif need_suite sanitize/; then
