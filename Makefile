@@ -145,7 +145,7 @@ check: deps-tests ## every test; the last line is 'N passed, N failed, N skipped
 soak: deps-tests ## what takes hours: life, loss, fuzzers, sanitizers, KCSAN (SRN_FUZZ_SECONDS, SRN_ROUNDS)
 	@rc=0; \
 	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/ fuzz/host sanitize/ || rc=1; \
-	SRN_LONG=1 SRN_KERNELS=race SRN_LOGS='$(BUILD)/check.race' \
+	SRN_LONG=1 SRN_KERNELS=race SRN_LOGS='$(abspath $(BUILD))/check.race' \
 		selftests/run kunit/module verbs/ soak/ control/ || rc=1; \
 	exit $$rc
 
