@@ -76,8 +76,9 @@ void AddMtus(Features& features) {
 
 const std::vector<std::string>& FeatureNames() {
   static const std::vector<std::string> kNames = {
-      "rc",  "uc",  "ud",    "imm",     "atomic",  "window",   "srq",      "inline",
-      "sge", "rnr", "fence", "mtu-256", "mtu-512", "mtu-1024", "mtu-2048", "mtu-4096"};
+      "rc",    "uc",      "ud",      "imm",      "atomic",    "window",
+      "srq",   "inline",  "sge",     "events",   "solicited", "rnr",
+      "fence", "mtu-256", "mtu-512", "mtu-1024", "mtu-2048",  "mtu-4096"};
   return kNames;
 }
 
@@ -100,7 +101,7 @@ Features Probe(const verbs::Context& context, const verbs::Port& port) {
                      Need(verbs::Cq::Create(context, 16), "CQ")};
   Features features;
 
-  features.names.insert({"rnr", "fence"});
+  features.names.insert({"events", "solicited", "rnr", "fence"});
   features.max_sge = std::min(static_cast<uint32_t>(attr.max_sge), kMostSge);
   // A shared queue may take fewer than a queue pair, and lanes of both kinds are planned alike.
   if (attr.max_srq_sge > 0)

@@ -22,9 +22,11 @@ namespace srnverify {
 //   srq            shared receive queues, of RC and UD
 //   inline         inline data
 //   sge            more than one scatter/gather element
+//   events         completions that are looked for after a notification only
+//   solicited      and those of receives after a notification of a solicited message
 //   rnr            receives that are posted when messages come already
 //   fence          requests that wait for the READs and atomics before them; no device lacks these
-//                  two, but not every one stands them
+//                  four, but not every one stands them
 //   mtu-256 ... mtu-4096
 const std::vector<std::string>& FeatureNames();
 

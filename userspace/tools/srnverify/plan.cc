@@ -63,9 +63,9 @@ Lane MakeLane(ibv_qp_type type, uint32_t mtu, const Manner& manner, const Recipe
   lane.type = type;
   lane.mtu = mtu;
   lane.srq = manner.srq && features.Has("srq") && CanShareQueue(type, recipe);
-  lane.events = manner.events;
-  // Without the solicited message nobody would hear of the others.
-  lane.solicited = manner.solicited && (lane.reliable() || !recipe.lossy);
+  lane.events = manner.events && features.Has("events");
+  lane.solicited =
+      manner.solicited && lane.events && features.Has("solicited") && CanBeSolicited(type, recipe);
   for (uint32_t& psn : lane.psn) psn = FirstPsn(random);
   lane.qkey = random.Next32() & 0x7fffffff;
   lane.max_size = MaxSize(lane, recipe, features.mtu);
@@ -142,6 +142,11 @@ bool CanShareQueue(ibv_qp_type type, const Recipe& recipe) {
   return type == IBV_QPT_RC || (type == IBV_QPT_UD && !recipe.lossy);
 }
 
+// Without the solicited message nobody would hear of the others.
+bool CanBeSolicited(ibv_qp_type type, const Recipe& recipe) {
+  return type == IBV_QPT_RC || !recipe.lossy;
+}
+
 uint64_t Round::Digest() const {
   uint64_t digest = 0xcbf29ce484222325;
   Mix(digest, number);
@@ -168,6 +173,7 @@ std::vector<int> Plan::LanesOf(int thread) const {
 Plan MakePlan(const Recipe& recipe, const Features& common) {
   Plan plan{.recipe = recipe, .features = common, .lanes = {}};
   for (const std::string& name : recipe.without) plan.features.names.erase(name);
+  if (!plan.features.Has("events")) plan.features.names.erase("solicited");
   const std::vector<ibv_qp_type> types = Types(plan.features);
   if (types.empty()) throw Fault("no type of queue pair that both ends have");
 

@@ -151,6 +151,8 @@ bool HasWindow(const Lane& lane, const Features& features);
 // Whether SEND_WITH_INV invalidates some of them: it takes a fence, see Planner::AddWindow().
 bool InvalidatesWindows(const Features& features);
 bool CanShareQueue(ibv_qp_type type, const Recipe& recipe);
+// Whether such a lane can wait for solicited messages alone.
+bool CanBeSolicited(ibv_qp_type type, const Recipe& recipe);
 
 // Throws Fault if there is nothing that both can do.
 Plan MakePlan(const Recipe& recipe, const Features& common);

@@ -83,8 +83,12 @@ Planner::Planner(const Plan& plan, int thread)
 Planner::Direction Planner::MakeDirection(int lane, int from) const {
   Random random(random_);
   for (int i = 0; i < 2 * lane + from; ++i) random.Next();
+  std::vector<Bound> windows = {Bound::kNot};
+  if (HasWindow(plan_.lanes[lane], plan_.features))
+    windows = {Bound::kNot, Bound::kTillOwner,
+               InvalidatesWindows(plan_.features) ? Bound::kTillPeer : Bound::kTillOwner};
   return {lane, from, Deck(OpsOf(plan_.lanes[lane], plan_.features)),
-          Deck(SizesOf(plan_.lanes[lane], plan_.features, random))};
+          Deck(SizesOf(plan_.lanes[lane], plan_.features, random)), Deck(std::move(windows))};
 }
 
 Round Planner::Next() {
@@ -118,8 +122,8 @@ void Planner::PlanDirection(Direction& direction, Round& round, Budget& budget,
     if (steps.back().op == Op::kRead && random_.Chance(40) && plan_.features.Has("fence"))
       AddEcho(steps);
   }
-  if (HasWindow(plan_.lanes[direction.lane], plan_.features) && random_.Chance(50))
-    AddWindow(direction, round, steps);
+  const Bound bound = direction.windows.Draw(random_);
+  if (bound != Bound::kNot) AddWindow(direction, bound == Bound::kTillPeer, round, steps);
   Finish(direction, steps);
 }
 
@@ -170,18 +174,20 @@ void Planner::AddEcho(std::vector<Step>& steps) {
   steps.push_back(echo);
 }
 
-// Some of the requests go through a window, and in half of the rounds the last one invalidates it.
+// Some of the requests go through a window, and in half of such rounds the last one invalidates it.
 // That one is fenced: a READ that is asked for again would not find the window any more.
-void Planner::AddWindow(const Direction& direction, Round& round, std::vector<Step>& steps) {
-  Window window{.side = Peer(direction.from),
-                .lane = direction.lane,
-                .remote_inv = random_.Chance(50) && InvalidatesWindows(plan_.features)};
+void Planner::AddWindow(const Direction& direction, bool remote_inv, Round& round,
+                        std::vector<Step>& steps) {
+  Window window{.side = Peer(direction.from), .lane = direction.lane, .remote_inv = remote_inv};
   for (Step& step : steps)
     if (IsRdma(step.op) && !IsAtomic(step.op) && step.size > 0) step.window = random_.Chance(60);
   if (window.remote_inv) {
     Budget none{0, 0};
-    Direction any{direction.lane, direction.from, Deck<Op>({Op::kSendInv}),
-                  Deck<uint32_t>({0, 1, 100, 1000})};
+    Direction any{direction.lane,
+                  direction.from,
+                  Deck<Op>({Op::kSendInv}),
+                  Deck<uint32_t>({0, 1, 100, 1000}),
+                  {}};
     none.bytes = 2000;
     Step step = MakeStep(any, none);
     step.fenced = true;
@@ -196,8 +202,8 @@ void Planner::AddWindow(const Direction& direction, Round& round, std::vector<St
 void Planner::Finish(const Direction& direction, std::vector<Step>& steps) {
   const Lane& lane = plan_.lanes[direction.lane];
   if ((lane.type == IBV_QPT_UC || lane.solicited) && !Consumes(steps.back().op)) {
-    Direction any{direction.lane, direction.from, Deck<Op>({Op::kSend}),
-                  Deck<uint32_t>({0, 1, 200})};
+    Direction any{
+        direction.lane, direction.from, Deck<Op>({Op::kSend}), Deck<uint32_t>({0, 1, 200}), {}};
     Budget small{2000, 2};
     steps.push_back(MakeStep(any, small));
   }

@@ -19,12 +19,15 @@ class Planner {
   Round Next();
 
  private:
+  // Whether a window is bound for a round, and who invalidates it.
+  enum class Bound { kNot, kTillOwner, kTillPeer };
   // One direction of a lane: what it has not had yet comes first.
   struct Direction {
     int lane;
     int from;
     Deck<Op> ops;
     Deck<uint32_t> sizes;
+    Deck<Bound> windows;
   };
   // Room that is left in a round.
   struct Budget {
@@ -36,7 +39,8 @@ class Planner {
   void PlanDirection(Direction& direction, Round& round, Budget& budget, std::vector<Step>& steps);
   Step MakeStep(Direction& direction, Budget& budget);
   uint32_t DrawSize(Direction& direction, Op op, Budget& budget);
-  void AddWindow(const Direction& direction, Round& round, std::vector<Step>& steps);
+  void AddWindow(const Direction& direction, bool remote_inv, Round& round,
+                 std::vector<Step>& steps);
   void AddEcho(std::vector<Step>& steps);
   void Shape(Step& step);
   void Finish(const Direction& direction, std::vector<Step>& steps);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ std::string MtuKey(ibv_qp_type type, uint32_t mtu) {
   return fmt::format("{}, MTU {}", Name(type), mtu);
 }
 std::string SharedKey(ibv_qp_type type) { return fmt::format("{}, SRQ", Name(type)); }
+std::string NotifiedKey(ibv_qp_type type) { return fmt::format("{}, notified", Name(type)); }
+std::string SolicitedKey(ibv_qp_type type) { return fmt::format("{}, solicited", Name(type)); }
 std::string WindowKey(ibv_qp_type type) { return fmt::format("{}, by a window", Name(type)); }
 std::string InlineKey(ibv_qp_type type) { return fmt::format("{}, inline", Name(type)); }
 
@@ -28,6 +31,10 @@ std::set<std::string> KeysOf(const Lane& lane, const Features& features) {
   for (Op op : OpsOf(lane, features)) keys.insert(KeyOf(lane, op));
   if (lane.connected()) keys.insert(MtuKey(lane.type, lane.mtu));
   if (lane.srq) keys.insert(SharedKey(lane.type));
+  if (lane.solicited)
+    keys.insert(SolicitedKey(lane.type));
+  else if (lane.events)
+    keys.insert(NotifiedKey(lane.type));
   if (features.Has("inline")) keys.insert(InlineKey(lane.type));
   if (HasWindow(lane, features)) {
     if (InvalidatesWindows(features)) keys.insert(KeyOf(lane, Op::kSendInv));
@@ -41,21 +48,50 @@ bool HasKey(const Tally& tally, const std::string& key) {
   return (count != tally.counts.end() && count->second.messages > 0) || tally.manners.count(key);
 }
 
+// A feature that lanes have or have not, and the types that can have it.
+struct Kind {
+  std::function<bool(const Lane&)> is;
+  std::function<bool(ibv_qp_type, const Recipe&)> can;
+};
+
+bool CanAlways(ibv_qp_type, const Recipe&) { return true; }
+
+std::optional<Kind> KindOf(const std::string& feature) {
+  if (feature.starts_with("mtu-")) {
+    const auto mtu = static_cast<uint32_t>(std::stoul(feature.substr(4)));
+    return Kind{[mtu](const Lane& lane) { return lane.mtu == mtu; },
+                [](ibv_qp_type type, const Recipe&) { return type != IBV_QPT_UD; }};
+  }
+  if (feature == "srq") return Kind{[](const Lane& lane) { return lane.srq; }, CanShareQueue};
+  if (feature == "solicited")
+    return Kind{[](const Lane& lane) { return lane.solicited; }, CanBeSolicited};
+  if (feature == "events")
+    return Kind{[](const Lane& lane) { return lane.events && !lane.solicited; }, CanAlways};
+  return std::nullopt;
+}
+
 // Types that have lanes in the plan, but none of this kind.
-void AddTypesWithout(const Plan& plan, const std::string& what,
-                     const std::function<bool(ibv_qp_type)>& can,
-                     const std::function<bool(const Lane&)>& is,
+void AddTypesWithout(const Plan& plan, const std::string& feature, const Kind& kind,
                      std::vector<std::string>& missing) {
   for (ibv_qp_type type : kTypes) {
-    if (!can(type)) continue;
-    bool any = false, found = false;
-    for (const Lane& lane : plan.lanes) {
-      if (lane.type != type) continue;
-      any = true;
-      found = found || is(lane);
-    }
-    if (any && !found) missing.push_back(fmt::format("{} of {}", what, Name(type)));
+    const auto of_type = [type](const Lane& lane) { return lane.type == type; };
+    const auto of_kind = [&](const Lane& lane) { return of_type(lane) && kind.is(lane); };
+    if (kind.can(type, plan.recipe) && std::ranges::any_of(plan.lanes, of_type) &&
+        std::ranges::none_of(plan.lanes, of_kind))
+      missing.push_back(fmt::format("{} of {}", feature, Name(type)));
   }
+}
+
+// What a recipe of a wire without losses would have.
+void AddTakenByLoss(const Plan& plan, const std::string& feature,
+                    std::vector<std::string>& absent) {
+  const std::optional<Kind> kind = KindOf(feature);
+  Recipe clean = plan.recipe;
+  clean.lossy = false;
+  for (ibv_qp_type type : kTypes)
+    if (kind && kind->can(type, clean) && !kind->can(type, plan.recipe) &&
+        std::ranges::any_of(plan.lanes, [type](const Lane& lane) { return lane.type == type; }))
+      absent.push_back(fmt::format("{} of {} (lossy)", feature, Name(type)));
 }
 
 }  // namespace
@@ -67,6 +103,8 @@ void Tally::Arrived(const Lane& lane, const Step& step, bool twice) {
   if (twice) ++count.twice;
   if (lane.connected()) ++manners[MtuKey(lane.type, lane.mtu)];
   if (lane.srq && Consumes(step.op)) ++manners[SharedKey(lane.type)];
+  if (lane.solicited && step.solicited) ++manners[SolicitedKey(lane.type)];
+  if (lane.events && !lane.solicited && Consumes(step.op)) ++manners[NotifiedKey(lane.type)];
   if (step.window) ++manners[WindowKey(lane.type)];
   if (step.inlined) ++manners[InlineKey(lane.type)];
 }
@@ -84,23 +122,26 @@ void Tally::Add(const Tally& other) {
   for (const auto& [key, messages] : other.manners) manners[key] += messages;
 }
 
+std::vector<std::string> Absent(const Plan& plan) {
+  std::vector<std::string> absent;
+  for (const std::string& name : FeatureNames()) {
+    if (!plan.features.Has(name))
+      absent.push_back(name);
+    else
+      AddTakenByLoss(plan, name, absent);
+  }
+  return absent;
+}
+
 std::vector<std::string> NotPlanned(const Plan& plan, const std::vector<std::string>& need) {
   const bool all = need == std::vector<std::string>{"all"};
   std::vector<std::string> missing;
   for (const std::string& name : FeatureNames()) {
     if (!all && std::find(need.begin(), need.end(), name) == need.end()) continue;
-    if (!plan.features.Has(name)) {
+    if (!plan.features.Has(name))
       missing.push_back(name);
-    } else if (name.starts_with("mtu-")) {
-      const auto mtu = static_cast<uint32_t>(std::stoul(name.substr(4)));
-      AddTypesWithout(
-          plan, name, [](ibv_qp_type type) { return type != IBV_QPT_UD; },
-          [mtu](const Lane& lane) { return lane.mtu == mtu; }, missing);
-    } else if (name == "srq") {
-      AddTypesWithout(
-          plan, name, [&](ibv_qp_type type) { return CanShareQueue(type, plan.recipe); },
-          [](const Lane& lane) { return lane.srq; }, missing);
-    }
+    else if (const std::optional<Kind> kind = KindOf(name))
+      AddTypesWithout(plan, name, *kind, missing);
   }
   return missing;
 }

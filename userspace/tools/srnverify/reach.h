@@ -23,13 +23,16 @@ struct Tally {
   // By "RC SEND" and the like.
   std::map<std::string, Count> counts;
   // Messages once more, by what else is special about them: "RC, MTU 256", "RC, by a window",
-  // "UD, SRQ", "UC, inline".
+  // "UD, SRQ", "UC, inline", "UC, notified", "UD, solicited".
   std::map<std::string, uint64_t> manners;
 
   void Arrived(const Lane& lane, const Step& step, bool twice);
   void Lost(const Lane& lane, const Step& step);
   void Add(const Tally& other);
 };
+
+// Features that the plan has not, and what of others its recipe takes from a type of queue pair.
+std::vector<std::string> Absent(const Plan& plan);
 
 // What of `need` ("all": every feature) the plan has not, or not in each type of queue pair that it
 // could have it in.

@@ -30,7 +30,7 @@ void PrintPlan(const Plan& plan) {
   for (const Lane& lane : plan.lanes) mtus.insert(lane.mtu);
   fmt::print("{} QPs in {} threads, path MTUs {}\n", plan.lanes.size(), plan.recipe.threads,
              fmt::join(mtus, " "));
-  fmt::print("not in the plan: {}\n", Or(plan.features.Missing(), "nothing"));
+  fmt::print("not in the plan: {}\n", Or(Absent(plan), "nothing"));
   if (plan.features.inv_by_kernel_flag)
     fmt::print("let pass: rxe's flag in completions of SEND_WITH_INV\n");
 }
@@ -62,7 +62,7 @@ nlohmann::json Json(const Outcome& outcome, uint64_t seed) {
   nlohmann::json out = {{"seed", seed}, {"passed", !outcome.fault}, {"rounds", outcome.rounds}};
   if (outcome.fault) out["fault"] = *outcome.fault;
   if (outcome.plan) {
-    out["not_in_plan"] = outcome.plan->features.Missing();
+    out["not_in_plan"] = Absent(*outcome.plan);
     out["not_reached"] = NotReached(*outcome.plan, outcome.tally);
     out["lanes"] = Lanes(*outcome.plan);
   }

@@ -16,7 +16,7 @@
 namespace srnverify {
 namespace {
 
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 
 std::vector<uint8_t> Raw(const ibv_gid& gid) { return {std::begin(gid.raw), std::end(gid.raw)}; }
 
