@@ -132,6 +132,7 @@ void Checker::Sent(const ibv_wc& wc, ConstBytes arena) {
   const size_t index = StepOf(wc);
   const Step& step = round_.steps[index];
   CheckSendOrder(index, wc);
+  CheckCommonFields(index, wc);
   if (wc.opcode != SendOpcode(step.op))
     Fail(index, fmt::format("completion has opcode {}, expected {}", static_cast<int>(wc.opcode),
                             static_cast<int>(SendOpcode(step.op))));
@@ -141,6 +142,13 @@ void Checker::Sent(const ibv_wc& wc, ConstBytes arena) {
   fates_[index].completed = true;
   --sends_left_;
   CheckResult(index, arena);
+}
+
+// Of all that succeeded: there is nothing to tell, and RoCE has but one P_Key.
+void Checker::CheckCommonFields(size_t index, const ibv_wc& wc) const {
+  if (wc.vendor_err != 0)
+    Fail(index, fmt::format("succeeded with vendor error {:#x}", wc.vendor_err));
+  if (wc.pkey_index != 0) Fail(index, fmt::format("completed with pkey_index {}", wc.pkey_index));
 }
 
 // What a completed READ or atomic has brought is there with the completion.
@@ -185,6 +193,7 @@ void Checker::Received(const ibv_wc& wc, ConstBytes arena) {
   const size_t index =
       lossy ? ArrivedLossy(lane, receive, wc, arena) : Arrived(lane, receive, wc, arena);
   ++fates_[index].arrived;
+  CheckCommonFields(index, wc);
   CheckFields(index, wc);
   CheckUd(index, receive, wc, arena);
   TakeIn(index, receive, arena);
@@ -266,6 +275,9 @@ void Checker::CheckUd(size_t index, size_t receive, const ibv_wc& wc, ConstBytes
   if (LaneOf(step).type != IBV_QPT_UD) return;
   if (wc.src_qp != ends_.qpn[step.from][step.lane])
     Fail(index, fmt::format("received with src_qp {:#x}", wc.src_qp));
+  const int sl = ServiceLevel(ends_.gid[side_]);
+  if (ends_.tells_sl[side_] && wc.sl != sl)
+    Fail(index, fmt::format("received with sl {}, expected {}", wc.sl, sl));
   // There are no LIDs over Ethernet.
   if (wc.slid != 0 || wc.dlid_path_bits != 0)
     Fail(index, fmt::format("received with slid {}, dlid_path_bits {}, expected 0", wc.slid,

@@ -25,6 +25,8 @@ struct Ends {
   std::vector<uint32_t> qpn[kSides];
   // What a completion of SEND_WITH_INV has in wc_flags.
   unsigned inv_flag[kSides] = {IBV_WC_WITH_INV, IBV_WC_WITH_INV};
+  // Whether a completion of a datagram tells the IP version in `sl`.
+  bool tells_sl[kSides] = {true, true};
 };
 
 // The kernel's IB_WC_WITH_INVALIDATE, for Ends::inv_flag of devices that mistake it for
@@ -67,6 +69,7 @@ class Checker {
   size_t ReceiveOf(const ibv_wc& wc) const;
   int LaneOfQp(const ibv_wc& wc, size_t receive) const;
 
+  void CheckCommonFields(size_t step, const ibv_wc& wc) const;
   void CheckSendOrder(size_t step, const ibv_wc& wc);
   void CheckResult(size_t step, ConstBytes arena);
   size_t Arrived(int lane, size_t receive, const ibv_wc& wc, ConstBytes arena);

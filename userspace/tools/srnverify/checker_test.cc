@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grh.h"
 #include "memory_wire.h"
 
 namespace srnverify {
@@ -52,6 +53,7 @@ const Wanted kImm = [](const Plan&, const Step& s) { return HasImm(s.op); };
 const Wanted kUd = [](const Plan& plan, const Step& s) { return IsType(plan, s, IBV_QPT_UD); };
 const Wanted kRead = [](const Plan&, const Step& s) { return s.op == Op::kRead && s.size > 500; };
 const Wanted kSignaled = [](const Plan&, const Step& s) { return s.signaled; };
+const Wanted kImmSignaled = [](const Plan& p, const Step& s) { return kImm(p, s) && s.signaled; };
 
 Wanted IsOp(Op op) {
   return [op](const Plan&, const Step& s) { return s.op == op; };
@@ -183,6 +185,15 @@ TEST(Checker, ReportsWrongFields) {
                  "invalidated rkey ");
 }
 
+TEST(Checker, ReportsWhatASuccessHasNot) {
+  for (const auto& change : {ReceivedWith, SentWith}) {
+    ExpectReported(kImmSignaled, change([](ibv_wc& wc) { wc.vendor_err = 0x51; }),
+                   "succeeded with vendor error 0x51");
+    ExpectReported(kImmSignaled, change([](ibv_wc& wc) { wc.pkey_index = 1; }),
+                   "completed with pkey_index 1");
+  }
+}
+
 TEST(Checker, LetsTheFlagPassThatADeviceIsKnownFor) {
   WithRounds([](const Plan& plan, const Round& round) {
     const auto step = FindStep(round, [](const Step& s) { return s.op == Op::kSendInv; });
@@ -210,6 +221,25 @@ TEST(Checker, ReportsWrongFieldsOfUd) {
   ExpectReported(kUd, ReceivedWith([](ibv_wc& wc) { wc.slid = 1; }), "received with slid 1");
   ExpectReported(kUd, ReceivedWith([](ibv_wc& wc) { wc.wc_flags &= ~IBV_WC_GRH; }),
                  "received with wc_flags ");
+  ExpectReported(kUd, ReceivedWith([](ibv_wc& wc) { wc.sl = 8 | 1; }),
+                 "received with sl 9, expected 10");
+}
+
+TEST(Checker, LooksForNoIpVersionWhereADeviceTellsNone) {
+  WithRounds([](const Plan& plan, const Round& round) {
+    const auto step = FindStep(round, [&](const Step& s) { return kUd(plan, s); });
+    if (!step) return false;
+    Ends ends = EndsOf(plan);
+    ends.tells_sl[1 - round.steps[*step].from] = false;
+    EXPECT_EQ(Wire(plan, round, ends).Fault(), "");
+    return true;
+  });
+}
+
+TEST(Checker, KnowsTheServiceLevelOfAnAddress) {
+  const Ends ends = EndsOf(PlanOf(1));
+  EXPECT_EQ(ServiceLevel(ends.gid[0]), 10);
+  EXPECT_EQ(ServiceLevel(ibv_gid{.raw = {0xfd, 0x77}}), 9);
 }
 
 TEST(Checker, ReportsWrongNetworkHeaders) {

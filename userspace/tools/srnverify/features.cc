@@ -58,10 +58,8 @@ bool HasWindows(const Prober& probe, const ibv_device_attr& attr) {
   return (attr.device_cap_flags & kType2) && verbs::Mw::Create(probe.pd, IBV_MW_TYPE_2).ok();
 }
 
-// rxe hands programs the kernel's IB_WC_WITH_INVALIDATE, which is another bit than IBV_WC_WITH_INV
-// (Linux 6.12, rxe_resp.c, do_complete). Its attributes are like those of others; its description
-// is not.
-bool TellsInvByKernelFlag(const verbs::Context& context) {
+// Its attributes are like those of others; its description is not.
+bool IsRxe(const verbs::Context& context) {
   std::ifstream file(std::string(context.get()->device->ibdev_path) + "/node_desc");
   std::string description;
   return file >> description && description == "rxe";
@@ -76,9 +74,9 @@ void AddMtus(Features& features) {
 
 const std::vector<std::string>& FeatureNames() {
   static const std::vector<std::string> kNames = {
-      "rc",    "uc",      "ud",      "imm",      "atomic",    "window",
-      "srq",   "inline",  "sge",     "events",   "solicited", "rnr",
-      "fence", "mtu-256", "mtu-512", "mtu-1024", "mtu-2048",  "mtu-4096"};
+      "rc",      "uc",      "ud",       "imm",       "atomic",  "window", "srq",
+      "inline",  "sge",     "events",   "solicited", "sl",      "rnr",    "fence",
+      "mtu-256", "mtu-512", "mtu-1024", "mtu-2048",  "mtu-4096"};
   return kNames;
 }
 
@@ -120,7 +118,10 @@ Features Probe(const verbs::Context& context, const verbs::Port& port) {
   if (HasWindows(probe, attr)) features.names.insert("window");
   if (features.max_inline > 0) features.names.insert("inline");
   if (features.max_sge > 1) features.names.insert("sge");
-  features.inv_by_kernel_flag = TellsInvByKernelFlag(context);
+  // rxe hands programs the kernel's IB_WC_WITH_INVALIDATE, which is another bit than
+  // IBV_WC_WITH_INV, and leaves `sl` 0 (Linux 6.12, rxe_resp.c, do_complete).
+  features.inv_by_kernel_flag = IsRxe(context);
+  if (!IsRxe(context)) features.names.insert("sl");
   return features;
 }
 

@@ -24,6 +24,8 @@ namespace srnverify {
 //   sge            more than one scatter/gather element
 //   events         completions that are looked for after a notification only
 //   solicited      and those of receives after a notification of a solicited message
+//   sl             completions of datagrams tell the IP version in `sl`; looked at on each end that
+//                  has it
 //   rnr            receives that are posted when messages come already
 //   fence          requests that wait for the READs and atomics before them; no device lacks these
 //                  four, but not every one stands them

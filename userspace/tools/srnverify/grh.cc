@@ -61,4 +61,6 @@ std::string WrongInGrh(verbs::ConstBytes grh, const ibv_gid& from, const ibv_gid
                   : WrongInV6(grh.data(), from, to, udp);
 }
 
+int ServiceLevel(const ibv_gid& to) { return 8 | (IsV4(to) ? 2 : 1); }
+
 }  // namespace srnverify

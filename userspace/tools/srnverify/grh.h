@@ -18,4 +18,8 @@ inline constexpr uint32_t kGrhSize = 40;
 std::string WrongInGrh(verbs::ConstBytes grh, const ibv_gid& from, const ibv_gid& to, uint32_t size,
                        bool imm);
 
+// What Mellanox adapters have in `sl` of a datagram's completion, as UCX wants it: over UDP, and
+// which IP version.
+int ServiceLevel(const ibv_gid& to);
+
 }  // namespace srnverify

@@ -147,6 +147,7 @@ void Wire::Receive(size_t index) {
   wc.opcode = step.op == Op::kWriteImm ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
   wc.byte_len = step.size + (ud ? kGrhSize : 0);
   if (ud) wc.src_qp = ends_.qpn[step.from][step.lane];
+  if (ud && ends_.tells_sl[to]) wc.sl = 8 | 2;
   wc.wc_flags = (ud ? IBV_WC_GRH : 0) | (HasImm(step.op) ? IBV_WC_WITH_IMM : 0);
   if (HasImm(step.op)) wc.imm_data = htonl(step.imm);
   if (step.op == Op::kSendInv) {

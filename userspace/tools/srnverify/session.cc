@@ -42,6 +42,11 @@ Agreement Agree(Exchange& exchange, const Device& device, const Settings& settin
   theirs.at("name").get_to(ends.name[1 - side]);
   if (device.features.inv_by_kernel_flag) ends.inv_flag[side] = kKernelWithInv;
   if (other.inv_by_kernel_flag) ends.inv_flag[1 - side] = kKernelWithInv;
+  const auto tells_sl = [&](const Features& features) {
+    return features.Has("sl") && std::ranges::count(recipe.without, "sl") == 0;
+  };
+  ends.tells_sl[side] = tells_sl(device.features);
+  ends.tells_sl[1 - side] = tells_sl(other);
   const auto gid = theirs.at("gid").get<std::vector<uint8_t>>();
   std::copy_n(gid.begin(), std::min(gid.size(), sizeof(ibv_gid)), ends.gid[1 - side].raw);
   return agreement;
