@@ -16,6 +16,7 @@ constexpr std::chrono::microseconds kNap(20);
 Result<Cq> Cq::Create(const Context& context, int entries, Options options) {
   ibv_comp_channel* channel = options.channel ? options.channel->get() : nullptr;
 
+  if (options.by_calls) return CreateForCalls(context, entries, options);
   errno = 0;
   return Adopt<Cq>(ibv_create_cq(context.get(), entries, options.context, channel, options.vector),
                    "ibv_create_cq");
@@ -32,7 +33,9 @@ std::optional<ibv_wc> Cq::Poll() const {
   return wc;
 }
 
-int Cq::PollRaw(ibv_wc* wc, int count) const { return ibv_poll_cq(get(), count, wc); }
+int Cq::PollRaw(ibv_wc* wc, int count) const {
+  return calls_ ? PollByCalls(wc, count) : ibv_poll_cq(get(), count, wc);
+}
 
 Result<ibv_wc> Cq::Wait(Timeout timeout) const {
   const auto deadline = std::chrono::steady_clock::now() + timeout;

@@ -19,6 +19,9 @@ class Cq : public Handle<ibv_cq> {
     const CompChannel* channel = nullptr;
     void* context = nullptr;
     int vector = 0;
+    // Create for polling by ibv_start_poll() and the calls after it, of all that ibv_wc has but
+    // pkey_index.
+    bool by_calls = false;
   };
 
   static Result<Cq> Create(const Context& context, int entries, Options options);
@@ -27,7 +30,7 @@ class Cq : public Handle<ibv_cq> {
   // A completion if there is one now. A negative return of ibv_poll_cq reads
   // as none: see PollRaw().
   std::optional<ibv_wc> Poll() const;
-  // What ibv_poll_cq returns.
+  // What ibv_poll_cq returns, and in the same way what the calls for it do.
   int PollRaw(ibv_wc* wc, int count) const;
 
   // Polls until a completion comes. ETIMEDOUT if none did, EIO if the CQ is
@@ -38,6 +41,13 @@ class Cq : public Handle<ibv_cq> {
 
   Status Arm(bool solicited_only = false) const;
   Status Resize(int entries) const;
+
+ private:
+  static Result<Cq> CreateForCalls(const Context& context, int entries, const Options& options);
+  int PollByCalls(ibv_wc* wc, int count) const;
+
+  // The same queue, if it is polled by calls.
+  ibv_cq_ex* calls_ = nullptr;
 };
 
 }  // namespace verbs

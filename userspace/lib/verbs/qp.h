@@ -54,6 +54,9 @@ class Qp : public Handle<ibv_qp> {
   Status Post(SendWr wr) const;
   // Posts a list; `posted` gets the number of requests before the bad one.
   Status Post(std::span<SendWr> list, size_t* posted) const;
+  // The same by ibv_wr_*() between ibv_wr_start() and ibv_wr_complete(): all of them or none. The
+  // QP is created with the `send_ops` that the list needs.
+  Status PostByCalls(std::span<SendWr> list) const;
   Status Post(RecvWr wr) const;
   Status Post(std::span<RecvWr> list, size_t* posted) const;
 

@@ -48,6 +48,14 @@ SendWr SendWr::FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t add
   return wr;
 }
 
+SendWr SendWr::AtomicWrite(uint64_t wr_id, ibv_sge sge, Remote remote) {
+  SendWr wr(wr_id, IBV_WR_ATOMIC_WRITE, {sge});
+
+  wr.wr_.send_flags |= IBV_SEND_INLINE;
+  wr.wr_.wr.rdma = {.remote_addr = remote.addr, .rkey = remote.rkey};
+  return wr;
+}
+
 SendWr SendWr::LocalInvalidate(uint64_t wr_id, uint32_t rkey) {
   SendWr wr(wr_id, IBV_WR_LOCAL_INV);
 

@@ -23,6 +23,8 @@ class SendWr {
   static SendWr CompareSwap(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t compare,
                             uint64_t swap);
   static SendWr FetchAdd(uint64_t wr_id, ibv_sge sge, Remote remote, uint64_t add);
+  // Its 8 bytes are taken from the element when it is posted.
+  static SendWr AtomicWrite(uint64_t wr_id, ibv_sge sge, Remote remote);
   static SendWr LocalInvalidate(uint64_t wr_id, uint32_t rkey);
   static SendWr BindMw(uint64_t wr_id, ibv_mw* mw, uint32_t new_rkey, const ibv_mw_bind_info& info);
 

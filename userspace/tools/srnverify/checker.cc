@@ -27,6 +27,8 @@ ibv_wc_opcode SendOpcode(Op op) {
       return IBV_WC_COMP_SWAP;
     case Op::kFetchAdd:
       return IBV_WC_FETCH_ADD;
+    case Op::kAtomicWrite:
+      return IBV_WC_ATOMIC_WRITE;
     default:
       return IBV_WC_SEND;
   }
@@ -74,11 +76,12 @@ Checker::Checker(const Plan& plan, const Round& round, const Layout& layout, int
 std::string Checker::Describe(size_t index) const {
   const Step& step = round_.steps[index];
   const int to = Peer(step.from);
-  return fmt::format("round {}, message {}: {} {} of {} bytes{}{}{}, {} to {}, QP {:#x} to {:#x}",
+  return fmt::format("round {}, message {}: {} {} of {} bytes{}{}{}{}, {} to {}, QP {:#x} to {:#x}",
                      round_.number, index, Name(LaneOf(step).type), Name(step.op), step.size,
                      step.inlined ? ", inline" : "", step.window ? ", by a window" : "",
-                     step.echo >= 0 ? ", of what a READ brought" : "", ends_.name[step.from],
-                     ends_.name[to], ends_.qpn[step.from][step.lane], ends_.qpn[to][step.lane]);
+                     step.echo >= 0 ? ", of what a READ brought" : "",
+                     step.wr ? ", by ibv_wr_*" : "", ends_.name[step.from], ends_.name[to],
+                     ends_.qpn[step.from][step.lane], ends_.qpn[to][step.lane]);
 }
 
 void Checker::Fail(size_t step, const std::string& what) const {
@@ -309,7 +312,7 @@ void Checker::CheckWritesUpTo(size_t last, ConstBytes arena) {
   for (size_t i = Lossy(end) ? last : 0; i <= last; ++i) {
     const Step& step = round_.steps[i];
     if (step.lane != end.lane || step.from != end.from) continue;
-    if ((step.op != Op::kWrite && step.op != Op::kWriteImm) || fates_[i].written) continue;
+    if (!IsWrite(step.op) || fates_[i].written) continue;
     fates_[i].written = true;
     CheckBytes(arena, {layout_.remote(i)}, 0, i, "what was written");
   }

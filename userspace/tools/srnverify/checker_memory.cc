@@ -50,7 +50,7 @@ void Checker::FinishStep(size_t index, ConstBytes arena) {
       image_.Scatter(layout_.local(index), 0, AsBytes(step.old));
     return;
   }
-  const bool write = step.op == Op::kWrite || step.op == Op::kWriteImm;
+  const bool write = IsWrite(step.op);
   if (write) FinishWrite(index, arena);
   // Counted where it arrives. READs and atomics leave no trace of a loss: RC alone has them.
   const int arrived = step.op == Op::kWrite ? fates_[index].written : fates_[index].arrived;

@@ -83,6 +83,35 @@ TEST(Checker, ReportsAWrongByteOfAWrite) {
                  "byte 2321 of remote memory of ");
 }
 
+TEST(Checker, ReportsWhatIsWrongOfAnAtomicWrite) {
+  ExpectReported(IsOp(Op::kAtomicWrite),
+                 InMemory([](Wire& w, size_t step) { return w.Remote(step) + 7; }),
+                 "byte 7 of remote memory of ");
+  ExpectReported([](const Plan&, const Step& s) { return s.op == Op::kAtomicWrite && s.signaled; },
+                 SentWith([](ibv_wc& wc) { wc.opcode = IBV_WC_RDMA_WRITE; }),
+                 "completion has opcode ");
+  // It must be there where the next message of its lane arrives.
+  WithRounds([](const Plan& plan, const Round& round) {
+    const auto step = FindStep(round, [](const Step& s) { return s.op == Op::kAtomicWrite; });
+    if (!step) return false;
+    const Step& write = round.steps[*step];
+    Wire wire(plan, round);
+    bool met = false;
+    wire.event = [&](Event& e) {
+      const Step& s = round.steps[e.step];
+      if (e.step > *step && e.receive && s.lane == write.lane && s.from == write.from && !met) {
+        met = true;
+        *wire.Remote(*step) ^= std::byte{1};
+      }
+      return true;
+    };
+    const std::string fault = wire.Fault();
+    if (!met) return false;
+    EXPECT_THAT(fault, HasSubstr("byte 0 of what was written is 0x"));
+    return true;
+  });
+}
+
 TEST(Checker, ReportsAWriteThatIsLateBehindTheMessageAfterIt) {
   ExpectReported([](const Plan&, const Step& s) { return s.op == Op::kWriteImm && s.size > 0; },
                  AtReceiver([](Wire& wire, Event& e) {

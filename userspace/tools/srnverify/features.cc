@@ -41,9 +41,10 @@ struct Prober {
   }
 };
 
+constexpr std::pair<ibv_qp_type, const char*> kTypes[] = {
+    {IBV_QPT_RC, "rc"}, {IBV_QPT_UC, "uc"}, {IBV_QPT_UD, "ud"}};
+
 void AddTypes(const Prober& probe, Features& features) {
-  static constexpr std::pair<ibv_qp_type, const char*> kTypes[] = {
-      {IBV_QPT_RC, "rc"}, {IBV_QPT_UC, "uc"}, {IBV_QPT_UD, "ud"}};
   features.max_inline = kMostInline;
   for (const auto& [type, name] : kTypes) {
     if (!probe.HasType(type)) continue;
@@ -51,6 +52,19 @@ void AddTypes(const Prober& probe, Features& features) {
     features.max_inline = std::min(features.max_inline, probe.Inline(type));
     features.max_sge = std::min(features.max_sge, probe.Sge(type, features.max_sge));
   }
+}
+
+// Queue pairs of all types that there are can be made for ibv_wr_*().
+bool HasCalls(const Prober& probe, const Features& features) {
+  return std::ranges::all_of(kTypes, [&](const auto& item) {
+    const auto& [type, name] = item;
+    return !features.Has(name) ||
+           probe.MakeQp({.type = type, .send_ops = SendOps(type, features)}).ok();
+  });
+}
+
+bool HasAtomicWrite(const Prober& probe) {
+  return probe.MakeQp({.send_ops = IBV_QP_EX_WITH_ATOMIC_WRITE}).ok();
 }
 
 bool HasWindows(const Prober& probe, const ibv_device_attr& attr) {
@@ -74,9 +88,9 @@ void AddMtus(Features& features) {
 
 const std::vector<std::string>& FeatureNames() {
   static const std::vector<std::string> kNames = {
-      "rc",      "uc",      "ud",       "imm",       "atomic",  "window", "srq",
-      "inline",  "sge",     "events",   "solicited", "sl",      "rnr",    "fence",
-      "mtu-256", "mtu-512", "mtu-1024", "mtu-2048",  "mtu-4096"};
+      "rc",     "uc",      "ud",      "imm",      "atomic",   "atomic-write", "window", "srq",
+      "inline", "sge",     "wr",      "cq-ex",    "events",   "solicited",    "sl",     "rnr",
+      "fence",  "mtu-256", "mtu-512", "mtu-1024", "mtu-2048", "mtu-4096"};
   return kNames;
 }
 
@@ -92,6 +106,21 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Features, names, max_sge, max_sge_rd, max_inl
 
 nlohmann::json Features::Json() const { return *this; }
 Features Features::FromJson(const nlohmann::json& json) { return json.get<Features>(); }
+
+uint64_t SendOps(ibv_qp_type type, const Features& features) {
+  uint64_t ops = IBV_QP_EX_WITH_SEND;
+  if (features.Has("imm")) ops |= IBV_QP_EX_WITH_SEND_WITH_IMM;
+  if (type == IBV_QPT_UD) return ops;
+  ops |= IBV_QP_EX_WITH_RDMA_WRITE;
+  if (features.Has("imm")) ops |= IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+  if (type == IBV_QPT_UC) return ops;
+  ops |= IBV_QP_EX_WITH_RDMA_READ;
+  if (features.Has("window")) ops |= IBV_QP_EX_WITH_SEND_WITH_INV;
+  if (features.Has("atomic"))
+    ops |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+  if (features.Has("atomic-write")) ops |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+  return ops;
+}
 
 Features Probe(const verbs::Context& context, const verbs::Port& port) {
   const ibv_device_attr attr = Need(context.QueryDevice(), "query device");
@@ -118,6 +147,10 @@ Features Probe(const verbs::Context& context, const verbs::Port& port) {
   if (HasWindows(probe, attr)) features.names.insert("window");
   if (features.max_inline > 0) features.names.insert("inline");
   if (features.max_sge > 1) features.names.insert("sge");
+  if (HasCalls(probe, features)) features.names.insert("wr");
+  if (features.Has("wr") && features.Has("rc") && HasAtomicWrite(probe))
+    features.names.insert("atomic-write");
+  if (verbs::Cq::Create(context, 16, {.by_calls = true}).ok()) features.names.insert("cq-ex");
   // rxe hands programs the kernel's IB_WC_WITH_INVALIDATE, which is another bit than
   // IBV_WC_WITH_INV, and leaves `sl` 0 (Linux 6.12, rxe_resp.c, do_complete).
   features.inv_by_kernel_flag = IsRxe(context);

@@ -18,10 +18,13 @@ namespace srnverify {
 //   rc uc ud       the type of queue pair
 //   imm            immediate data
 //   atomic         compare and swap, fetch and add
+//   atomic-write   ATOMIC WRITE, posted by ibv_wr_*() alone
 //   window         BIND_MW of type 2, access through it, SEND_WITH_INV, LOCAL_INV
 //   srq            shared receive queues, of RC and UD
 //   inline         inline data
 //   sge            more than one scatter/gather element
+//   wr             requests posted by ibv_wr_*()
+//   cq-ex          completions polled by ibv_start_poll() and the calls after it
 //   events         completions that are looked for after a notification only
 //   solicited      and those of receives after a notification of a solicited message
 //   sl             completions of datagrams tell the IP version in `sl`; looked at on each end that
@@ -52,6 +55,9 @@ struct Features {
   nlohmann::json Json() const;
   static Features FromJson(const nlohmann::json& json);
 };
+
+// enum ibv_qp_create_send_ops_flags of all that queue pairs of a type do.
+uint64_t SendOps(ibv_qp_type type, const Features& features);
 
 // Asks the device, by creating objects where its attributes do not tell.
 Features Probe(const verbs::Context& context, const verbs::Port& port);

@@ -24,15 +24,17 @@ LaneEnd::LaneEnd(const Device& device, const Plan& plan, int lane, int side, con
     : device_(device), plan_(plan), lane_(plan.lanes[lane]), side_(side), queues_(queues) {
   const Features& features = plan.features;
   const uint32_t sge = features.Has("sge") ? features.max_sge : 1;
-  qp_ = Need(verbs::Qp::Create(device.pd, queues.send(lane_), queues.receive(lane_),
-                               {.type = lane_.type,
-                                .max_send_wr = kMostRequests,
-                                .max_recv_wr = kMostRequests,
-                                .max_send_sge = sge,
-                                .max_recv_sge = sge,
-                                .max_inline = features.Has("inline") ? features.max_inline : 0,
-                                .srq = lane_.srq ? srq : nullptr}),
-             fmt::format("{} QP of {}", Name(lane_.type), device.name));
+  qp_ =
+      Need(verbs::Qp::Create(device.pd, queues.send(lane_), queues.receive(lane_),
+                             {.type = lane_.type,
+                              .max_send_wr = kMostRequests,
+                              .max_recv_wr = kMostRequests,
+                              .max_send_sge = sge,
+                              .max_recv_sge = sge,
+                              .max_inline = features.Has("inline") ? features.max_inline : 0,
+                              .srq = lane_.srq ? srq : nullptr,
+                              .send_ops = features.Has("wr") ? SendOps(lane_.type, features) : 0}),
+           fmt::format("{} QP of {}", Name(lane_.type), device.name));
   if (!HasWindow(lane_, features)) return;
   window_ = Need(verbs::Mw::Create(device.pd, IBV_MW_TYPE_2), "memory window");
   key_ = window_->rkey;

@@ -15,6 +15,9 @@ constexpr uint64_t kArena = 3 << 20, kArenaOfLane = 1 << 19;
 
 int Peer(int side) { return 1 - side; }
 
+// Of what a step reaches in the other end's memory.
+uint64_t AlignOf(const Step& step) { return step.op == Op::kAtomicWrite ? kAtomicSize : 1; }
+
 }  // namespace
 
 uint64_t ArenaSize(const Recipe& recipe) {
@@ -27,7 +30,7 @@ Layout::Layout(const Round& round)
       local_(round.steps.size()),
       remote_(round.steps.size()) {
   for (size_t i = 0; i < round.words.size(); ++i)
-    words_.push_back(Place(round.words[i].side, kAtomicSize, Area::kWord, i));
+    words_.push_back(Place(round.words[i].side, kAtomicSize, Area::kWord, i, kAtomicSize));
   PlaceWindows(round);
   PlaceSteps(round);
   for (size_t i = 0; i < round.receives.size(); ++i)
@@ -36,10 +39,11 @@ Layout::Layout(const Round& round)
   for (uint64_t& size : size_) size += kMostGap;
 }
 
-Extent Layout::Place(int side, uint32_t length, Area::Kind kind, size_t index, uint64_t position) {
+Extent Layout::Place(int side, uint32_t length, Area::Kind kind, size_t index, uint64_t align,
+                     uint64_t position) {
   uint64_t& at = size_[side];
   at += random_.Within(kLeastGap, kMostGap);
-  if (kind == Area::kWord) at = (at + kAtomicSize - 1) / kAtomicSize * kAtomicSize;
+  at = (at + align - 1) / align * align;
   const Extent extent{at, length};
   at += length;
   areas_[side].push_back({kind, index, extent, position});
@@ -51,7 +55,7 @@ std::vector<Extent> Layout::PlaceAll(int side, const std::vector<uint32_t>& leng
   std::vector<Extent> extents;
   uint64_t position = 0;
   for (uint32_t length : lengths) {
-    extents.push_back(Place(side, length, kind, index, position));
+    extents.push_back(Place(side, length, kind, index, /*align=*/1, position));
     position += length;
   }
   return extents;
@@ -64,7 +68,7 @@ void Layout::PlaceWindows(const Round& round) {
     for (size_t i = 0; i < round.steps.size(); ++i) {
       const Step& step = round.steps[i];
       if (step.window && step.lane == window.lane && step.from == Peer(window.side))
-        remote_[i] = Place(window.side, step.size, Area::kRemote, i);
+        remote_[i] = Place(window.side, step.size, Area::kRemote, i, AlignOf(step));
     }
     size_[window.side] += kLeastGap;
     windows_.push_back({begin, static_cast<uint32_t>(size_[window.side] - begin)});
@@ -78,7 +82,7 @@ void Layout::PlaceSteps(const Round& round) {
         step.echo >= 0 ? local_[step.echo] : PlaceAll(step.from, step.pieces, Area::kLocal, i);
     if (!IsRdma(step.op) || step.window) continue;
     if (!IsAtomic(step.op)) {
-      remote_[i] = Place(Peer(step.from), step.size, Area::kRemote, i);
+      remote_[i] = Place(Peer(step.from), step.size, Area::kRemote, i, AlignOf(step));
       continue;
     }
     for (size_t w = 0; w < round.words.size(); ++w)

@@ -46,7 +46,8 @@ class Layout {
   const Area* Find(int side, uint64_t offset) const;
 
  private:
-  Extent Place(int side, uint32_t length, Area::Kind kind, size_t index, uint64_t position = 0);
+  Extent Place(int side, uint32_t length, Area::Kind kind, size_t index, uint64_t align = 1,
+               uint64_t position = 0);
   std::vector<Extent> PlaceAll(int side, const std::vector<uint32_t>& lengths, Area::Kind kind,
                                size_t index);
   void PlaceWindows(const Round& round);

@@ -48,8 +48,8 @@ On two, the server first:        srnverify -d srn0
 The same run again:              srnverify --pair srn0,srn1 --seed 4711
 
 What is to be run is told to the client; the server takes it from there.
---need and --without know: rc uc ud imm atomic window srq inline sge events solicited sl rnr
-fence mtu-256 mtu-512 mtu-1024 mtu-2048 mtu-4096.
+--need and --without know: rc uc ud imm atomic atomic-write window srq inline sge wr cq-ex events
+solicited sl rnr fence mtu-256 mtu-512 mtu-1024 mtu-2048 mtu-4096.
 Status 0: every byte and every completion was as planned. 1: one was not, or a needed feature is
 not there, or nothing happened for too long; the first fault is told on stderr, with the seed.)";
 
@@ -91,10 +91,10 @@ void AddRecipe(CLI::App& app, Arguments& args, std::optional<uint64_t>& seed) {
   app.add_option("--without", recipe.without, "features that are left out")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option(
-         "--need", args.settings.need,
-         "features that must be in the plan, each MTU in RC and UC, srq in RC and UD, "
-         "events and solicited in all; and messages of all kinds must arrive; all: every one")
+  app.add_option("--need", args.settings.need,
+                 "features that must be in the plan, each MTU in RC and UC, srq in RC and UD, "
+                 "events, solicited and cq-ex in all; and messages of all kinds must arrive; all: "
+                 "every one")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

@@ -177,8 +177,8 @@ void Wire::Atomic(size_t index) {
 
 void Wire::Execute(size_t index) {
   static constexpr ibv_wc_opcode kOpcodes[] = {
-      IBV_WC_SEND,       IBV_WC_SEND,      IBV_WC_SEND,      IBV_WC_RDMA_WRITE,
-      IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD};
+      IBV_WC_SEND,      IBV_WC_SEND,      IBV_WC_SEND,      IBV_WC_RDMA_WRITE,  IBV_WC_RDMA_WRITE,
+      IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD, IBV_WC_ATOMIC_WRITE};
   const Step& step = round_.steps[index];
   if (!lost.count(index)) Carry(index);
   if (twice.count(index)) Carry(index);
@@ -193,8 +193,7 @@ void Wire::Execute(size_t index) {
 
 void Wire::Carry(size_t index) {
   const Step& step = round_.steps[index];
-  if (step.op == Op::kWrite || step.op == Op::kWriteImm)
-    Copy(arena_[Peer(step.from)], {layout_.remote(index)}, Payload(step));
+  if (IsWrite(step.op)) Copy(arena_[Peer(step.from)], {layout_.remote(index)}, Payload(step));
   if (step.op == Op::kRead) Copy(arena_[step.from], layout_.local(index), Payload(step));
   if (IsAtomic(step.op)) Atomic(index);
   if (Consumes(step.op)) Receive(index);

@@ -98,6 +98,8 @@ const char* Name(Op op) {
       return "CMP_SWAP";
     case Op::kFetchAdd:
       return "FETCH_ADD";
+    case Op::kAtomicWrite:
+      return "ATOMIC_WRITE";
   }
   return "?";
 }
@@ -117,6 +119,7 @@ bool IsSend(Op op) { return op == Op::kSend || op == Op::kSendImm || op == Op::k
 bool HasImm(Op op) { return op == Op::kSendImm || op == Op::kWriteImm; }
 bool Consumes(Op op) { return IsSend(op) || op == Op::kWriteImm; }
 bool IsAtomic(Op op) { return op == Op::kCompareSwap || op == Op::kFetchAdd; }
+bool IsWrite(Op op) { return op == Op::kWrite || op == Op::kWriteImm || op == Op::kAtomicWrite; }
 bool IsRdma(Op op) { return !IsSend(op); }
 
 std::vector<Op> OpsOf(const Lane& lane, const Features& features) {
@@ -128,6 +131,7 @@ std::vector<Op> OpsOf(const Lane& lane, const Features& features) {
   if (lane.type == IBV_QPT_UC) return ops;
   ops.insert(ops.end(), {Op::kRead, Op::kRead});
   if (features.Has("atomic")) ops.insert(ops.end(), {Op::kCompareSwap, Op::kFetchAdd});
+  if (features.Has("atomic-write")) ops.push_back(Op::kAtomicWrite);
   return ops;
 }
 
@@ -174,6 +178,7 @@ Plan MakePlan(const Recipe& recipe, const Features& common) {
   Plan plan{.recipe = recipe, .features = common, .lanes = {}};
   for (const std::string& name : recipe.without) plan.features.names.erase(name);
   if (!plan.features.Has("events")) plan.features.names.erase("solicited");
+  if (!plan.features.Has("wr")) plan.features.names.erase("atomic-write");
   const std::vector<ibv_qp_type> types = Types(plan.features);
   if (types.empty()) throw Fault("no type of queue pair that both ends have");
 
@@ -181,12 +186,14 @@ Plan MakePlan(const Recipe& recipe, const Features& common) {
   // Decks for each type: with six lanes or more of a type all manners and all MTUs are there.
   std::vector<Deck<uint32_t>> mtus(types.size(), Deck<uint32_t>(Mtus(recipe, plan.features)));
   std::vector<Deck<Manner>> manners(types.size(), Deck<Manner>(kManners));
+  std::vector<Deck<int>> polling(types.size(), Deck<int>({0, 1}));
   // Threads take turns with the lanes: each gets all types.
   for (int i = 0; i < recipe.qps * recipe.threads; ++i) {
     const size_t type = i / recipe.threads % types.size();
     const uint32_t mtu = types[type] == IBV_QPT_UD ? plan.features.mtu : mtus[type].Draw(random);
     plan.lanes.push_back(
         MakeLane(types[type], mtu, manners[type].Draw(random), recipe, plan.features, random));
+    plan.lanes.back().cq_ex = polling[type].Draw(random) == 1 && plan.features.Has("cq-ex");
   }
   return plan;
 }

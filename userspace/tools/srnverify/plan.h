@@ -31,6 +31,7 @@ enum class Op : uint8_t {
   kRead,
   kCompareSwap,
   kFetchAdd,
+  kAtomicWrite,
 };
 
 const char* Name(Op op);
@@ -39,7 +40,10 @@ const char* Name(ibv_qp_type type);
 bool Consumes(Op op);
 bool HasImm(Op op);
 bool IsSend(Op op);
+// What works on a word and returns what was there.
 bool IsAtomic(Op op);
+// What leaves its bytes in memory of the other end.
+bool IsWrite(Op op);
 // Whether it reaches memory of the other end by address.
 bool IsRdma(Op op);
 
@@ -50,6 +54,8 @@ struct Lane {
   // asked for solicited messages alone.
   bool events = false;
   bool solicited = false;
+  // Completions are polled by the calls of ibv_cq_ex.
+  bool cq_ex = false;
   // Of the path; a datagram's is that of the port.
   uint32_t mtu = 1024;
   uint32_t psn[kSides] = {};
@@ -77,6 +83,8 @@ struct Step {
   bool signaled = true;
   bool fenced = false;
   bool solicited = false;
+  // Posted by ibv_wr_*().
+  bool wr = false;
   // Its remote key is that of the lane's memory window on the other end.
   bool window = false;
   // Its local memory is that of an earlier READ, the step of that index: what that READ has
@@ -87,6 +95,9 @@ struct Step {
   // before is known of the lane's own.
   bool shared = false;
   uint64_t compare = 0, operand = 0, old = 0;
+
+  // What is sent was taken when it was posted.
+  bool taken() const { return inlined || op == Op::kAtomicWrite; }
 };
 
 // A receive request.

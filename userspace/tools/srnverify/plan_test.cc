@@ -44,7 +44,7 @@ TEST(Plan, ReachesEveryOperationManyShapesAndEachMtu) {
       echoes += step.echo >= 0;
     }
   }
-  EXPECT_EQ(ops.size(), 8u + 4u + 2u);
+  EXPECT_EQ(ops.size(), 9u + 4u + 2u);
   EXPECT_EQ(mtus.size(), 5u);
   EXPECT_EQ(most_pieces, plan.features.max_sge);
   for (uint32_t size : {0u, 1u, 2u, 3u, 4u, 4095u, 4096u, 4097u, 65535u, 65536u, 65537u})
@@ -83,6 +83,47 @@ TEST(Plan, NamesWhatLossTakesFromAType) {
   EXPECT_THAT(Absent(lossy), testing::ElementsAre("srq of UD (lossy)", "solicited of UC (lossy)",
                                                   "solicited of UD (lossy)"));
   EXPECT_THAT(Absent(PlanOf(1)), testing::IsEmpty());
+}
+
+TEST(Plan, PostsEveryOperationInBothWays) {
+  const Plan plan = PlanOf(3);
+  Planner planner(plan, 0);
+  std::set<std::string> ways;
+  for (int i = 0; i < 10; ++i)
+    for (const Step& step : planner.Next().steps)
+      ways.insert(fmt::format("{} {} {}", Name(plan.lanes[step.lane].type), Name(step.op),
+                              step.wr ? "by ibv_wr" : "by ibv_post_send"));
+  // ATOMIC WRITE has but one.
+  EXPECT_EQ(ways.size(), 2 * (8u + 4u + 2u) + 1u);
+  EXPECT_FALSE(ways.count("RC ATOMIC_WRITE by ibv_post_send"));
+}
+
+TEST(Plan, HasNoAtomicWriteWithoutTheCallsForIt) {
+  Features features = All();
+  features.names.erase("wr");
+  const Plan plan = MakePlan(Recipe(), features);
+  Planner planner(plan, 0);
+  for (int i = 0; i < 5; ++i)
+    for (const Step& step : planner.Next().steps)
+      EXPECT_TRUE(!step.wr && step.op != Op::kAtomicWrite);
+  EXPECT_THAT(Absent(plan), testing::ElementsAre("atomic-write", "wr"));
+}
+
+TEST(Plan, AlignsWhatAnAtomicWriteReaches) {
+  const Plan plan = PlanOf(3);
+  Planner planner(plan, 0);
+  int plain = 0, by_window = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Round round = planner.Next();
+    const Layout layout(round);
+    for (size_t s = 0; s < round.steps.size(); ++s) {
+      if (round.steps[s].op != Op::kAtomicWrite) continue;
+      EXPECT_EQ(layout.remote(s).offset % 8, 0u);
+      ++(round.steps[s].window ? by_window : plain);
+    }
+  }
+  EXPECT_GT(plain, 10);
+  EXPECT_GT(by_window, 10);
 }
 
 // Who waits for no notification cannot wait for a solicited one.
@@ -138,8 +179,10 @@ TEST(Plan, SaysWhatOfTheNeedItHasNot) {
 }
 
 TEST(Plan, SaysOfWhichTypeAMannerIsMissing) {
-  for (const auto& [name, is] : std::map<std::string, bool Lane::*>{
-           {"srq", &Lane::srq}, {"events", &Lane::events}, {"solicited", &Lane::solicited}}) {
+  for (const auto& [name, is] : std::map<std::string, bool Lane::*>{{"srq", &Lane::srq},
+                                                                    {"events", &Lane::events},
+                                                                    {"solicited", &Lane::solicited},
+                                                                    {"cq-ex", &Lane::cq_ex}}) {
     Plan plan = PlanOf(1);
     for (Lane& lane : plan.lanes)
       if (lane.type == IBV_QPT_RC) lane.*is = false;
@@ -166,12 +209,14 @@ TEST(Plan, SaysWhatWasNotReached) {
   const Plan plan = PlanOf(1);
   const Tally all = TallyOf(plan);
   EXPECT_THAT(NotReached(plan, all), testing::IsEmpty());
-  EXPECT_THAT(
-      NotReached(plan, Tally()),
-      testing::IsSupersetOf(
-          {"RC SEND_WITH_INV", "RC, by a window", "RC, SRQ", "UD, SRQ", "RC, inline", "UC, inline",
-           "UD, inline", "RC, MTU 256", "RC, MTU 4096", "UC, MTU 1024", "UD SEND", "RC, notified",
-           "UC, notified", "UD, notified", "RC, solicited", "UC, solicited", "UD, solicited"}));
+  EXPECT_THAT(NotReached(plan, Tally()),
+              testing::IsSupersetOf(
+                  {"RC SEND_WITH_INV", "RC, by a window", "RC, SRQ",         "UD, SRQ",
+                   "RC, inline",       "UC, inline",      "UD, inline",      "RC, MTU 256",
+                   "RC, MTU 4096",     "UC, MTU 1024",    "UD SEND",         "RC, notified",
+                   "UC, notified",     "UD, notified",    "RC, solicited",   "UC, solicited",
+                   "UD, solicited",    "RC, by ibv_wr_*", "UD, by ibv_wr_*", "RC, by ibv_cq_ex",
+                   "UC, by ibv_cq_ex", "RC ATOMIC_WRITE"}));
   EXPECT_EQ(NotReached(plan, Tally()).size(), all.counts.size() + all.manners.size());
   for (const auto& [key, count] : all.counts) {
     Tally less = all;

@@ -146,7 +146,7 @@ Step Planner::MakeStep(Direction& direction, Budget& budget) {
 }
 
 uint32_t Planner::DrawSize(Direction& direction, Op op, Budget& budget) {
-  if (IsAtomic(op)) return 8;
+  if (IsAtomic(op) || op == Op::kAtomicWrite) return 8;
   const Lane& lane = plan_.lanes[direction.lane];
   const uint32_t size = direction.sizes.Draw(random_);
   // Few of the large ones, so that a round does not take long.
@@ -231,7 +231,7 @@ std::vector<uint32_t> Planner::Pieces(uint32_t size, uint32_t most, bool empty_t
 
 void Planner::Shape(Step& step) {
   const Features& features = plan_.features;
-  if (IsAtomic(step.op)) {
+  if (IsAtomic(step.op) || step.op == Op::kAtomicWrite) {
     step.pieces = {8};
     return;
   }
@@ -242,7 +242,8 @@ void Planner::Shape(Step& step) {
       !read && features.Has("inline") && step.size <= features.max_inline && random_.Chance(60);
 }
 
-// Interleaves the directions, some requests of one at a time: those are posted at once.
+// Interleaves the directions, some requests of one at a time: those are posted at once, in one of
+// two ways.
 void Planner::Merge(std::vector<std::vector<Step>> all, Round& round) {
   std::vector<size_t> next(all.size(), 0), place;
   size_t left = 0;
@@ -250,8 +251,10 @@ void Planner::Merge(std::vector<std::vector<Step>> all, Round& round) {
   std::vector<std::vector<int>> index(all.size());
   while (left > 0) {
     const size_t turn = random_.Below(static_cast<uint32_t>(all.size()));
+    const bool wr = random_.Chance(50) && plan_.features.Has("wr");
     for (uint32_t n = random_.Within(1, kMostAtOnce); n > 0 && next[turn] < all[turn].size(); --n) {
       Step step = std::move(all[turn][next[turn]++]);
+      step.wr = wr || step.op == Op::kAtomicWrite;
       if (step.echo >= 0) step.echo = index[turn][step.echo];
       index[turn].push_back(static_cast<int>(round.steps.size()));
       round.steps.push_back(std::move(step));

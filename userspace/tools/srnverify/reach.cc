@@ -22,6 +22,8 @@ std::string MtuKey(ibv_qp_type type, uint32_t mtu) {
 std::string SharedKey(ibv_qp_type type) { return fmt::format("{}, SRQ", Name(type)); }
 std::string NotifiedKey(ibv_qp_type type) { return fmt::format("{}, notified", Name(type)); }
 std::string SolicitedKey(ibv_qp_type type) { return fmt::format("{}, solicited", Name(type)); }
+std::string WrKey(ibv_qp_type type) { return fmt::format("{}, by ibv_wr_*", Name(type)); }
+std::string CqExKey(ibv_qp_type type) { return fmt::format("{}, by ibv_cq_ex", Name(type)); }
 std::string WindowKey(ibv_qp_type type) { return fmt::format("{}, by a window", Name(type)); }
 std::string InlineKey(ibv_qp_type type) { return fmt::format("{}, inline", Name(type)); }
 
@@ -35,6 +37,8 @@ std::set<std::string> KeysOf(const Lane& lane, const Features& features) {
     keys.insert(SolicitedKey(lane.type));
   else if (lane.events)
     keys.insert(NotifiedKey(lane.type));
+  if (features.Has("wr")) keys.insert(WrKey(lane.type));
+  if (lane.cq_ex) keys.insert(CqExKey(lane.type));
   if (features.Has("inline")) keys.insert(InlineKey(lane.type));
   if (HasWindow(lane, features)) {
     if (InvalidatesWindows(features)) keys.insert(KeyOf(lane, Op::kSendInv));
@@ -65,6 +69,7 @@ std::optional<Kind> KindOf(const std::string& feature) {
   if (feature == "srq") return Kind{[](const Lane& lane) { return lane.srq; }, CanShareQueue};
   if (feature == "solicited")
     return Kind{[](const Lane& lane) { return lane.solicited; }, CanBeSolicited};
+  if (feature == "cq-ex") return Kind{[](const Lane& lane) { return lane.cq_ex; }, CanAlways};
   if (feature == "events")
     return Kind{[](const Lane& lane) { return lane.events && !lane.solicited; }, CanAlways};
   return std::nullopt;
@@ -105,6 +110,8 @@ void Tally::Arrived(const Lane& lane, const Step& step, bool twice) {
   if (lane.srq && Consumes(step.op)) ++manners[SharedKey(lane.type)];
   if (lane.solicited && step.solicited) ++manners[SolicitedKey(lane.type)];
   if (lane.events && !lane.solicited && Consumes(step.op)) ++manners[NotifiedKey(lane.type)];
+  if (step.wr) ++manners[WrKey(lane.type)];
+  if (lane.cq_ex && Consumes(step.op)) ++manners[CqExKey(lane.type)];
   if (step.window) ++manners[WindowKey(lane.type)];
   if (step.inlined) ++manners[InlineKey(lane.type)];
 }

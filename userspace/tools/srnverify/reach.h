@@ -23,7 +23,8 @@ struct Tally {
   // By "RC SEND" and the like.
   std::map<std::string, Count> counts;
   // Messages once more, by what else is special about them: "RC, MTU 256", "RC, by a window",
-  // "UD, SRQ", "UC, inline", "UC, notified", "UD, solicited".
+  // "UD, SRQ", "UC, inline", "UC, notified", "UD, solicited", "RC, by ibv_wr_*",
+  // "RC, by ibv_cq_ex".
   std::map<std::string, uint64_t> manners;
 
   void Arrived(const Lane& lane, const Step& step, bool twice);

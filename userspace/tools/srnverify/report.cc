@@ -19,7 +19,8 @@ nlohmann::json Lanes(const Plan& plan) {
                      {"mtu", lane.mtu},
                      {"srq", lane.srq},
                      {"events", lane.events},
-                     {"solicited", lane.solicited}});
+                     {"solicited", lane.solicited},
+                     {"cq_ex", lane.cq_ex}});
   return lanes;
 }
 

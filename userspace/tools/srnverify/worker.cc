@@ -41,7 +41,7 @@ Worker::Worker(const Device& device, const Plan& plan, int thread, int side, con
       start_(Clock::now()),
       planner_(plan, thread),
       arena_(Need(verbs::Buffer::Map(ArenaSize(plan.recipe)), "memory")),
-      queues_(device, Entries(plan)),
+      queues_(device, plan.features, Entries(plan)),
       lanes_(plan.lanes.size()) {
   int access = verbs::kAllAccess;
   if (!plan.features.Has("window")) access &= ~IBV_ACCESS_MW_BIND;
@@ -150,13 +150,14 @@ verbs::SendWr::Sges Worker::Sges(const std::vector<Extent>& extents) const {
   return sges;
 }
 
-// Those of one lane that stand together are posted together.
+// Those of one lane that stand together are posted together, if it is in the same way.
 void Worker::PostSends(Current& now) {
   const std::vector<Step>& steps = now.round.steps;
   for (size_t i = 0; i < steps.size();) {
     size_t count = 1;
     while (i + count < steps.size() && count < kMostAtOnce &&
-           steps[i + count].lane == steps[i].lane && steps[i + count].from == steps[i].from)
+           steps[i + count].lane == steps[i].lane && steps[i + count].from == steps[i].from &&
+           steps[i + count].wr == steps[i].wr)
       ++count;
     if (steps[i].from == side_) PostRun(now, i, count);
     i += count;
@@ -166,11 +167,13 @@ void Worker::PostSends(Current& now) {
 void Worker::PostRun(Current& now, size_t first, size_t count) {
   std::vector<verbs::SendWr> list;
   for (size_t i = first; i < first + count; ++i) list.push_back(MakeWr(now, i));
+  const verbs::Qp& qp = lane(now.round.steps[first].lane).qp();
   size_t posted = 0;
-  const verbs::Status status = lane(now.round.steps[first].lane).qp().Post(list, &posted);
+  const verbs::Status status =
+      now.round.steps[first].wr ? qp.PostByCalls(list) : qp.Post(list, &posted);
   Need(status, now.checker.Describe(first + std::min(posted, count - 1)));
   for (size_t i = first; i < first + count; ++i)
-    if (now.round.steps[i].inlined) Scribble(now, i);
+    if (now.round.steps[i].taken()) Scribble(now, i);
 }
 
 verbs::Remote Worker::RemoteOf(const Current& now, size_t index) const {
@@ -195,6 +198,8 @@ verbs::SendWr Worker::MakeWr(const Current& now, size_t index) const {
         return verbs::SendWr::Write(step.id, sges, remote);
       case Op::kRead:
         return verbs::SendWr::Read(step.id, sges, remote);
+      case Op::kAtomicWrite:
+        return verbs::SendWr::AtomicWrite(step.id, sges.at(0), remote);
       case Op::kCompareSwap:
         return verbs::SendWr::CompareSwap(step.id, sges.at(0), remote, step.compare, step.operand);
       case Op::kFetchAdd:
