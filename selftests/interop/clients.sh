@@ -84,7 +84,8 @@ verified() {
 		port=$((port + 1))
 		pair_case "srnverify over IPv$family" $port \
 			"$srnverify -d $DEV -x $gid -p $port" \
-			"$srnverify -d $DEV -x $gid -p $port --rounds ${1:-6} --lossy --need $need $without $PEERCTL"
+			"$srnverify -d $DEV -x $gid -p $port --rounds ${1:-6} --lossy --most-lost 30 --need $need \
+				$without $PEERCTL"
 	done
 }
 

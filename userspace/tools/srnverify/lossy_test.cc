@@ -92,6 +92,54 @@ TEST(LossyChecker, ReportsAWriteWithAHole) {
       /*lossy=*/true);
 }
 
+// What two sides have seen of a round of which `lost` says what does not arrive.
+Tally TallyOf(const Plan& plan, const Round& round, const Wanted& lost) {
+  Wire wire(plan, round);
+  for (size_t i = 0; i < round.steps.size(); ++i)
+    if (lost(plan, round.steps[i])) wire.lost.insert(i);
+  EXPECT_EQ(wire.Fault(), "");
+  Tally all;
+  for (int side = 0; side < kSides; ++side) all.Add(wire.checker(side).tally());
+  return all;
+}
+
+TEST(LossyChecker, SaysOfWhichTypeTooMuchWasLost) {
+  Plan plan = PlanOf(3, /*lossy=*/true);
+  const Round round = Planner(plan, 0).Next();
+  const auto lost_of = [&](ibv_qp_type type, size_t every, size_t of) {
+    size_t seen = 0;
+    return TallyOf(plan, round, [&, type](const Plan& p, const Step& s) {
+      return IsType(p, s, type) && seen++ % of < every;
+    });
+  };
+  EXPECT_THAT(LostTooMany(plan, lost_of(IBV_QPT_UC, 0, 1)), testing::IsEmpty());
+  for (const auto& [type, name] : {std::pair{IBV_QPT_UC, "UC ("}, {IBV_QPT_UD, "UD ("}}) {
+    EXPECT_THAT(LostTooMany(plan, lost_of(type, 1, 3)), testing::IsEmpty());
+    EXPECT_THAT(LostTooMany(plan, lost_of(type, 2, 3)),
+                testing::ElementsAre(testing::StartsWith(name)));
+    EXPECT_THAT(LostTooMany(plan, lost_of(type, 1, 1)),
+                testing::ElementsAre(testing::StartsWith(name)));
+  }
+  plan.recipe.most_lost = 10;
+  EXPECT_THAT(LostTooMany(plan, lost_of(IBV_QPT_UD, 1, 3)),
+              testing::ElementsAre(testing::StartsWith("UD (")));
+  plan.recipe.most_lost = 0;
+  EXPECT_THAT(LostTooMany(plan, lost_of(IBV_QPT_UD, 0, 1)), testing::IsEmpty());
+  EXPECT_THAT(LostTooMany(plan, lost_of(IBV_QPT_UD, 1, 100)),
+              testing::ElementsAre(testing::StartsWith("UD (1 of ")));
+}
+
+// Of 200 messages a half is 100.
+TEST(LossyChecker, ForgivesExactlyWhatTheRecipeSays) {
+  Plan plan = PlanOf(1, /*lossy=*/true);
+  Tally tally;
+  tally.counts["UC SEND"] = {.messages = 60, .lost = 40};
+  tally.counts["UC WRITE"] = {.messages = 40, .lost = 60};
+  EXPECT_THAT(LostTooMany(plan, tally), testing::IsEmpty());
+  ++tally.counts["UC WRITE"].lost;
+  EXPECT_THAT(LostTooMany(plan, tally), testing::ElementsAre("UC (101 of 201)"));
+}
+
 TEST(LossyChecker, NothingIsForgivenToRc) {
   ExpectReported(
       kSend, [](Wire& wire, size_t step) { wire.lost.insert(step); }, "RC", /*lossy=*/true);

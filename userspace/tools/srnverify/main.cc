@@ -88,6 +88,8 @@ void AddRecipe(CLI::App& app, Arguments& args, std::optional<uint64_t>& seed) {
   app.add_option("--max-size", recipe.max_size, "of a message (1048577)")
       ->check(CLI::Range(1u, 8u << 20));
   app.add_flag("--lossy", recipe.lossy, "UC and UD may lose and repeat messages");
+  app.add_option("--most-lost", recipe.most_lost, "percent of a type that may be lost then (50)")
+      ->check(CLI::Range(0, 100));
   app.add_option("--without", recipe.without, "features that are left out")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -160,6 +160,21 @@ std::vector<std::string> NotReached(const Plan& plan, const Tally& tally) {
   return {keys.begin(), keys.end()};
 }
 
+std::vector<std::string> LostTooMany(const Plan& plan, const Tally& tally) {
+  std::vector<std::string> types;
+  for (ibv_qp_type type : kTypes) {
+    uint64_t lost = 0, all = 0;
+    for (const auto& [key, count] : tally.counts) {
+      if (!key.starts_with(fmt::format("{} ", Name(type)))) continue;
+      lost += count.lost;
+      all += count.lost + count.messages;
+    }
+    if (lost * 100 > all * plan.recipe.most_lost)
+      types.push_back(fmt::format("{} ({} of {})", Name(type), lost, all));
+  }
+  return types;
+}
+
 std::vector<std::string> Silent(const Plan& plan, const Tally& tally) {
   std::set<std::string> types;
   for (const Lane& lane : plan.lanes) types.insert(std::string(Name(lane.type)));

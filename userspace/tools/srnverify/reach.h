@@ -42,6 +42,9 @@ std::vector<std::string> NotPlanned(const Plan& plan, const std::vector<std::str
 // Keys of a Tally that the plan's lanes should have had and `tally` has not.
 std::vector<std::string> NotReached(const Plan& plan, const Tally& tally);
 
+// Types of which more messages were lost than the recipe lets pass: "UC (30 of 40)".
+std::vector<std::string> LostTooMany(const Plan& plan, const Tally& tally);
+
 // Types of queue pair in the plan of which no message arrived at all.
 std::vector<std::string> Silent(const Plan& plan, const Tally& tally);
 

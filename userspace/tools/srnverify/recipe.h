@@ -23,8 +23,9 @@ struct Recipe {
   uint32_t mtu = 0;
   // Of a message.
   uint32_t max_size = (1 << 20) + 1;
-  // UC and UD may lose messages.
+  // UC and UD may lose messages, of each so many percent.
   bool lossy = false;
+  uint32_t most_lost = 50;
   // Features that are left out though they are there.
   std::vector<std::string> without;
 

@@ -116,6 +116,10 @@ void CheckReached(const Settings& settings, Outcome& outcome) {
                                                : NotReached(*outcome.plan, outcome.tally);
   if (!missing.empty())
     outcome.fault = fmt::format("no message arrived of: {}", fmt::join(missing, ", "));
+  const std::vector<std::string> lost = LostTooMany(*outcome.plan, outcome.tally);
+  if (!outcome.fault && !lost.empty())
+    outcome.fault = fmt::format("more than {} % of the messages lost: {}",
+                                outcome.plan->recipe.most_lost, fmt::join(lost, ", "));
 }
 
 }  // namespace
