@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "fault.h"
+#include "options.h"
 #include "report.h"
 #include "session.h"
 
@@ -51,7 +52,8 @@ What is to be run is told to the client; the server takes it from there.
 --need and --without know: rc uc ud imm atomic atomic-write window srq inline sge wr cq-ex events
 solicited sl rnr fence mtu-256 mtu-512 mtu-1024 mtu-2048 mtu-4096.
 Status 0: every byte and every completion was as planned. 1: one was not, or a needed feature is
-not there, or nothing happened for too long; the first fault is told on stderr, with the seed.)";
+not there, or nothing happened for too long; the first fault is told on stderr, with the seed and
+all options that make the plan again.)";
 
 void AddEnds(CLI::App& app, Arguments& args) {
   app.add_option("host", args.host, "the server's name or address; without it this is the server");
@@ -75,24 +77,7 @@ void AddEnds(CLI::App& app, Arguments& args) {
   app.add_option("--json", args.json, "also write the result to this file");
 }
 
-void AddRecipe(CLI::App& app, Arguments& args, std::optional<uint64_t>& seed) {
-  srnverify::Recipe& recipe = args.settings.recipe;
-  app.add_option("--seed", seed, "what the plan is made from (random)");
-  app.add_option("--threads", recipe.threads, "of each end (2)")->check(CLI::Range(1, 64));
-  app.add_option("--qps", recipe.qps, "of each thread (9)")->check(CLI::Range(1, 256));
-  app.add_option("--rounds", recipe.rounds, "of each thread (16)")->check(CLI::Range(1, 1000000));
-  app.add_option("--seconds", recipe.seconds, "rounds go on for so long")
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("-m,--mtu", recipe.mtu, "path MTU of all QPs (each another)")
-      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  app.add_option("--max-size", recipe.max_size, "of a message (1048577)")
-      ->check(CLI::Range(1u, 8u << 20));
-  app.add_flag("--lossy", recipe.lossy, "UC and UD may lose and repeat messages");
-  app.add_option("--most-lost", recipe.most_lost, "percent of a type that may be lost then (50)")
-      ->check(CLI::Range(0, 100));
-  app.add_option("--without", recipe.without, "features that are left out")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+void AddNeed(CLI::App& app, Arguments& args) {
   app.add_option("--need", args.settings.need,
                  "features that must be in the plan, each MTU in RC and UC, srq in RC and UD, "
                  "events, solicited and cq-ex in all; and messages of all kinds must arrive; all: "
@@ -133,6 +118,7 @@ Outcome RunPair(const Arguments& args) {
   const auto run = [&](int side, net::Stream stream) {
     Settings settings = args.settings;
     settings.side = side;
+    if (side == 1) settings.agreed = srnverify::PrintPlan;
     auto more = [&streams, side](int) { return std::move(streams[side]); };
     outcomes[side] = RunEnd(devices[side], settings, {std::move(stream), more});
   };
@@ -145,6 +131,7 @@ Outcome RunPair(const Arguments& args) {
 Outcome RunAlone(const Arguments& args, std::chrono::milliseconds patience) {
   Settings settings = args.settings;
   settings.side = args.host.empty() ? 0 : 1;
+  settings.agreed = srnverify::PrintPlan;
   const Device device = Device::Open(ChoiceOf(args, args.device, 0));
   return RunEnd(device, settings,
                 args.host.empty() ? srnverify::Await(args.port, patience)
@@ -175,13 +162,22 @@ int main(int argc, char** argv) {
   Arguments args;
   std::optional<uint64_t> given;
   AddEnds(app, args);
-  AddRecipe(app, args, given);
+  AddRecipe(app, args.settings.recipe, given);
+  AddNeed(app, args);
   CLI11_PARSE(app, argc, argv);
 
   args.settings.recipe.seed = given.value_or(std::random_device()());
   const Outcome outcome = Run(args);
+  PrintOutcome(outcome);
   const uint64_t seed = outcome.plan ? outcome.plan->recipe.seed : args.settings.recipe.seed;
-  PrintOutcome(outcome, seed);
+  if (outcome.fault) {
+    // A server's recipe is its client's.
+    const bool known = !args.pair.empty() || !args.host.empty();
+    const std::vector<std::string> command(argv, argv + argc);
+    fmt::print(stderr, "{}",
+               Failure(outcome, known ? std::optional(args.settings.recipe) : std::nullopt,
+                       fmt::format("{}", fmt::join(command, " "))));
+  }
   if (!args.json.empty()) {
     std::ofstream file(args.json);
     file << Json(outcome, seed).dump(2) << '\n';

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "options.h"
+
 namespace srnverify {
 namespace {
 
@@ -27,6 +29,7 @@ nlohmann::json Lanes(const Plan& plan) {
 }  // namespace
 
 void PrintPlan(const Plan& plan) {
+  fmt::print("the plan: {}\n", Options(plan.recipe));
   std::set<uint32_t> mtus;
   for (const Lane& lane : plan.lanes) mtus.insert(lane.mtu);
   fmt::print("{} QPs in {} threads, path MTUs {}\n", plan.lanes.size(), plan.recipe.threads,
@@ -34,10 +37,10 @@ void PrintPlan(const Plan& plan) {
   fmt::print("not in the plan: {}\n", Or(Absent(plan), "nothing"));
   if (plan.features.inv_by_kernel_flag)
     fmt::print("let pass: rxe's flag in completions of SEND_WITH_INV\n");
+  std::fflush(stdout);
 }
 
-void PrintOutcome(const Outcome& outcome, uint64_t seed) {
-  if (outcome.plan) PrintPlan(*outcome.plan);
+void PrintOutcome(const Outcome& outcome) {
   uint64_t messages = 0, bytes = 0;
   for (const auto& [name, count] : outcome.tally.counts) {
     fmt::print("  {:<20}{:>8} messages {:>12} bytes", name, count.messages, count.bytes);
@@ -49,14 +52,22 @@ void PrintOutcome(const Outcome& outcome, uint64_t seed) {
   }
   for (const auto& [name, count] : outcome.tally.manners)
     fmt::print("  {:<20}{:>8} messages\n", name, count);
-  if (outcome.plan && !outcome.fault)
+  if (outcome.plan && !outcome.fault) {
     fmt::print("not reached: {}\n", Or(NotReached(*outcome.plan, outcome.tally), "nothing"));
-  std::fflush(stdout);
-  if (outcome.fault)
-    fmt::print(stderr, "srnverify: {}\nsrnverify: FAILED, seed {}\n", *outcome.fault, seed);
-  else
     fmt::print("passed: {} messages, {} bytes in {} rounds, seed {}\n", messages, bytes,
-               outcome.rounds, seed);
+               outcome.rounds, outcome.plan->recipe.seed);
+  }
+  std::fflush(stdout);
+}
+
+std::string Failure(const Outcome& outcome, const std::optional<Recipe>& recipe,
+                    const std::string& command) {
+  std::string text = fmt::format("srnverify: {}\nsrnverify: this end: {}\n",
+                                 outcome.fault.value_or("no fault"), command);
+  if (!outcome.plan && !recipe) return text + "srnverify: FAILED before there was a plan\n";
+  const Recipe& run = outcome.plan ? outcome.plan->recipe : *recipe;
+  return text + fmt::format("srnverify: the plan: {}\nsrnverify: FAILED, seed {}\n", Options(run),
+                            run.seed);
 }
 
 nlohmann::json Json(const Outcome& outcome, uint64_t seed) {

@@ -131,6 +131,7 @@ Outcome RunEnd(const Device& device, const Settings& settings, Line line) {
   try {
     const Agreement agreement = Agree(exchange, device, settings);
     outcome.plan = agreement.plan;
+    settings.agreed(agreement.plan);
     CheckNeed(settings, agreement.plan);
     exchange.Swap("plan", {});
     Threads threads(device, agreement, settings, outcome);

@@ -28,6 +28,8 @@ struct Settings {
   Recipe recipe;
   // Features that must be in the plan; "all" is every one.
   std::vector<std::string> need;
+  // Called when the ends have agreed.
+  std::function<void(const Plan&)> agreed = [](const Plan&) {};
   std::chrono::milliseconds patience{60000};
 };
 
