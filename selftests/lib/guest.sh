@@ -189,7 +189,11 @@ pair_clean() {
 # RDMA links
 #
 
-link_active() { rdma link show "$1/1" | grep -q 'state ACTIVE'; }
+link_active() {
+	local state
+
+	{ read -r state <"/sys/class/infiniband/$1/ports/1/state"; } 2>/dev/null && [ "$state" = "4: ACTIVE" ]
+}
 
 # rdma_link NAME TYPE NETDEV: a link, and its port up.
 rdma_link() {
@@ -243,10 +247,10 @@ gid_index() {
 
 # hw_counter DEVICE NAME
 hw_counter() {
-	local dir
+	local dir value
 
 	for dir in /sys/class/infiniband/"$1"/{ports/1/,}hw_counters; do
-		[ -e "$dir/$2" ] && cat "$dir/$2" && return
+		[ -e "$dir/$2" ] && read -r value <"$dir/$2" && echo "$value" && return
 	done
 	return 1
 }
