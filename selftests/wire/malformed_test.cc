@@ -148,7 +148,7 @@ TEST_P(Malformed, OpcodeOfNoService) {
     ExpectDropped(roce::OpcodeName(p.bth.opcode), peer().Seal(p), "rcvd_bad_opcode");
   }
   // One packet, one reason.
-  EXPECT_FALSE(before.Grew("rcvd_no_qp"));
+  EXPECT_EQ(before.Growth("rcvd_no_qp"), 0u);
 }
 
 TEST_P(Malformed, ReservedOpcodeCountsOnceForEachService) {

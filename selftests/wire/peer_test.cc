@@ -56,6 +56,21 @@ TEST_P(Ears, HearAnotherPort) {
   EXPECT_NONFATAL_FAILURE(peer().ExpectNothing(), "sent to UDP port 4790");
 }
 
+// RDMA without IP, RoCE version 1; and a type of which nobody knows.
+TEST_P(Ears, HearWhatIsNoIp) {
+  Start();
+  net::PacketSocket device = result::Must(net::PacketSocket::Open(Wire::Get().config().netdev));
+  for (const uint16_t type : {0x8915, 0x88b5}) {
+    Bytes frame(60, 0);
+    std::copy_n(Wire::Get().peer_mac().bytes.begin(), 6, frame.begin());
+    std::copy_n(Wire::Get().local_mac().bytes.begin(), 6, frame.begin() + 6);
+    frame[12] = static_cast<uint8_t>(type >> 8);
+    frame[13] = static_cast<uint8_t>(type);
+    result::Must(device.Send(frame));
+    EXPECT_NONFATAL_FAILURE(peer().ExpectNothing(), "no UDP datagram");
+  }
+}
+
 TEST_P(Ears, HearAFragment) {
   Start();
   SendFromHost(roce::kUdpPort, 5000);

@@ -22,7 +22,7 @@ bool IsHousekeeping(std::span<const uint8_t> frame) {
   if (frame.size() < net::kEthernetHeader + net::kIpv4Header) return false;
   const int type = frame[kTypeAt] << 8 | frame[kTypeAt + 1];
   if (type == ETH_P_IP) return frame[kIpv4ProtocolAt] == IPPROTO_IGMP;
-  if (type != ETH_P_IPV6) return true;
+  if (type != ETH_P_IPV6) return type == ETH_P_ARP;
   // MLD has a router alert in a hop-by-hop header of 8 bytes before it.
   size_t at = net::kEthernetHeader + net::kIpv6Header;
   if (frame.size() <= at) return false;
