@@ -5,6 +5,7 @@
 
 #include <roce/aeth.h>
 #include <roce/psn.h>
+#include <roce/sack.h>
 
 namespace fuzz {
 namespace {
@@ -358,9 +359,47 @@ roce::Packet Forger::NextAnswer() {
   return p;
 }
 
+// Some of it lies behind what is in flight, or behind what can be.
+std::set<uint32_t> Forger::Held() {
+  static constexpr uint32_t kFar[] = {200, 255, 256, 511, 512, 1023, 3583, 3584, 4094, 4095, 4096};
+  std::set<uint32_t> held;
+  for (uint32_t ranges = source_.Below(5); ranges > 0; --ranges) {
+    const uint32_t first = source_.OneIn(8) ? source_.Pick(kFar) : 1 + source_.Below(40);
+    const uint32_t length = source_.OneIn(16) ? 1000 : 1 + source_.Below(12);
+    for (uint32_t i = 0; i < length; ++i) held.insert(first + i);
+  }
+  return held;
+}
+
+roce::Packet Forger::Sack() {
+  static constexpr roce::SackKind kKinds[] = {roce::SackKind::kHeld, roce::SackKind::kHeld,
+                                              roce::SackKind::kHeld, roce::SackKind::kHello,
+                                              roce::SackKind::kAnswer};
+  static constexpr uint32_t kAhead[] = {3584, 3584, 512, 256, 16, 0, 4096, 0xffffff};
+  const roce::SackKind kind = source_.Pick(kKinds);
+  // What it names: of its own requests what it misses or asks with, and of the device's.
+  const uint32_t base = kind == roce::SackKind::kHello ? state_.peer_psn : state_.una_psn();
+  const uint32_t psn = roce::PsnAdd(base, source_.Pick(kPsnSteps));
+  const uint8_t flags = source_.Byte();
+  roce::Packet p = roce::EncodeSack(psn, {.kind = kind,
+                                          .ahead = source_.Pick(kAhead),
+                                          .twice = source_.OneIn(4) ? source_.Word() : 0,
+                                          .held = Held(),
+                                          .tells = (flags & 1) != 0,
+                                          .parts = (flags & 2) == 0});
+  if (source_.OneIn(8) && !p.payload.empty())
+    p.payload[source_.Byte() % p.payload.size()] = source_.Byte();
+  if (source_.OneIn(8)) p.payload.resize(source_.Byte());
+  if (source_.OneIn(8) && p.aeth) p.aeth->syndrome = Syndrome();
+  return p;
+}
+
 roce::Packet Forger::AnyAnswer() {
+  // The same byte says which answer it is, if it is none of these.
+  const uint8_t choice = source_.Byte();
+  if (choice >= 192) return Sack();
   roce::Packet p;
-  p.bth.opcode = roce::MakeOpcode(roce::Service::kRc, source_.Pick(kAnswers));
+  p.bth.opcode = roce::MakeOpcode(roce::Service::kRc, kAnswers[choice % std::size(kAnswers)]);
   const uint32_t base = source_.OneIn(3) ? roce::PsnAdd(state_.nxt_psn, -1) : state_.una_psn();
   p.bth.psn = roce::PsnAdd(base, source_.Pick(kPsnSteps));
   FillHeaders(p);

@@ -3,6 +3,8 @@
 // not.
 #pragma once
 
+#include <set>
+
 #include <roce/packet.h>
 
 #include "memory.h"
@@ -36,6 +38,10 @@ class Forger {
   roce::Packet Begin();
   roce::Packet GoOn();
   roce::Packet AnyAnswer();
+  // What two devices of this kind say to each other: a SACK of some ranges of what is in flight, or
+  // of what is not; a hello, or the answer to one.
+  roce::Packet Sack();
+  std::set<uint32_t> Held();
   roce::Packet NextAnswer();
   void SetOperation(roce::Packet& packet, roce::Operation operation) const;
   uint32_t PayloadLength();

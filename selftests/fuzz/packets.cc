@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <result/must.h>
+#include <share/parameter.h>
 #include <verbs/connect.h>
 #include <wire/messages.h>
 
@@ -45,6 +46,7 @@ class Packets : public Target {
   void Check() override;
 
  private:
+  static bool ChoosesSacks(const Input& input);
   void Choose(Source& head);
   void Create(Source& head);
   // From RESET on, in the beginning and when all has ended in an error.
@@ -74,6 +76,7 @@ class Packets : public Target {
   verbs::Remote other_remote_ = {};
   // Of the input that runs:
   wire::Peer* peer_ = nullptr;
+  bool sacks_ = false;  // its connections repair loss by SACKs
   verbs::WireOptions options_;
   uint32_t first_psn_ = 0, first_own_psn_ = 0;  // of the peer, of the device
   verbs::Qp qp_;
@@ -116,6 +119,11 @@ Packets::Packets()
       verbs::SendWr::BindMw(0, other_window_.get(), other_remote_.rkey, WindowOf(memory_.open()))));
   if (Must(cq_.Wait(std::chrono::seconds(5))).status != IBV_WC_SUCCESS)
     throw result::SetupFailure("no window");
+}
+
+// The last bit of the head, which nothing else is chosen by.
+bool Packets::ChoosesSacks(const Input& input) {
+  return input.size() >= kPiece && input[kPiece - 1] & 1;
 }
 
 void Packets::Choose(Source& head) {
@@ -168,6 +176,8 @@ void Packets::Connect() {
             .peer_psn = first_psn_,
             .nxt_psn = first_own_psn_};
   reads_.Reset();
+  if (!share::SetParameter("recovery", sacks_ ? "sack" : "hold"))
+    throw result::SetupFailure("no parameter \"recovery\"");
   Must(verbs::ConnectTo(qp_, port, gid, peer_->qpn(), first_psn_, first_own_psn_, options_));
   peer_->Connect(qp_.num(), mtu, first_own_psn_);
   peer_->IgnoreRules();  // they know no peer that asks for nonsense
@@ -283,6 +293,7 @@ void Packets::Step(Source step) {
 void Packets::Run(const Input& input) {
   Source source(input);
   Source head = source.Part(kPiece);
+  sacks_ = ChoosesSacks(input);
   Create(head);
   while (!source.empty()) Step(source.Part(kPiece));
   Listen();

@@ -5,6 +5,7 @@
 
 #include <roce/aeth.h>
 #include <roce/psn.h>
+#include <roce/sack.h>
 
 namespace fuzz {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 using roce::Operation;
 
 constexpr size_t kRemembered = 64;
+
+// Who the device is: no request, and no answer to one.
+bool IsIntroduction(const roce::Packet& p) {
+  const auto sack = roce::DecodeSack(p);
+  return sack && sack->kind != roce::SackKind::kHeld;
+}
 
 bool IsWrite(Operation operation) {
   return operation >= Operation::kWriteFirst && operation <= Operation::kWriteOnlyImm;
@@ -83,6 +90,7 @@ void PeerState::HeardRequest(const roce::Packet& p) {
 }
 
 void PeerState::Heard(const roce::Packet& p) {
+  if (IsIntroduction(p)) return;
   if (p.info().is_response)
     HeardAnswer(p);
   else
