@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// As much of the kernel as the module's gate wants (parse.c, icrc.c, opcode.c, crc_fold.c) beyond
-// what others do: bit fields, headers of IP, and a struct sk_buff whose linear part is exactly as
-// long as it says, in memory of its own, so that AddressSanitizer sees each byte too far.
+// As much of the kernel as the module's gate wants (parse.c, icrc.c, opcode.c, crc_fold.c), and its
+// reader of SACKs (sack.c), beyond what others do: bit fields, headers of IP, and a struct sk_buff
+// whose linear part is exactly as long as it says, in memory of its own, so that AddressSanitizer
+// sees each byte too far.
 #pragma once
 
 #include <asm/byteorder.h>
@@ -26,7 +27,12 @@
 #define cpu_to_be32 __cpu_to_be32
 #define be16_to_cpu __be16_to_cpu
 #define be32_get_bits(value, field) ((u32)FIELD_GET(field, (u64)__be32_to_cpu(value)))
+#define be32_to_cpu __be32_to_cpu
+#define be32_encode_bits(value, field) \
+  __cpu_to_be32((u32)(((u64)(value) << __builtin_ctzl(field)) & (field)))
 #define ntohs __be16_to_cpu
+#define __force
+#define min3(a, b, c) min(min(a, b), c)
 #define INET_ECN_is_ce(field) (((field)&3) == 3)
 
 static inline u64 get_unaligned_le64(const void* p) {
@@ -39,6 +45,11 @@ static inline u64 get_unaligned_le64(const void* p) {
 static inline void put_unaligned_le64(u64 value, void* p) { memcpy(p, &value, sizeof(value)); }
 
 u32 crc32_le(u32 crc, const void* p, size_t len);
+
+static inline void bitmap_from_arr32(unsigned long* map, const u32* words, unsigned int bits) {
+  for (unsigned int i = 0; i < bits / 32; i += 2)
+    map[i / 2] = words[i] | (u64)(i + 1 < bits / 32 ? words[i + 1] : 0) << 32;
+}
 
 // A fragment is in one page, however long that must be.
 struct page {
