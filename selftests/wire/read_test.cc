@@ -21,6 +21,12 @@ class RcRead : public WireTest {
       }
     }
   }
+  // The answer that the device waits for, were its AETH not this.
+  void ExpectRefused(Packet answer, uint8_t syndrome) {
+    answer.aeth->syndrome = syndrome;
+    peer().Send(answer);
+    ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
+  }
 };
 SRN_BOTH_IP_VERSIONS(RcRead);
 
@@ -268,10 +274,7 @@ TEST_P(RcRead, ResponseThatIsANakFailsTheRead) {
     Restart();
     PostRead(1, 16);
     ExpectReadRequest(DevPsn(0), 16);
-    Packet response = ReadResponse(Operation::kReadResponseOnly, DevPsn(0), Bytes(16, 1), 1);
-    response.aeth->syndrome = syndrome;
-    peer().Send(response);
-    ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
+    ExpectRefused(ReadResponse(Operation::kReadResponseOnly, DevPsn(0), Bytes(16, 1), 1), syndrome);
   }
 }
 
@@ -289,10 +292,7 @@ TEST_P(RcRead, AtomicAnswerThatIsANakFailsTheAtomic) {
   Start();
   ep().Post(SendWr::FetchAdd(1, ep().mr().Slice(kPlace, 8), {0x1000, kRemoteKey}, 1));
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(0)));
-  Packet answer = AtomicAck(DevPsn(0), 7, 1);
-  answer.aeth->syndrome = roce::kNakRemoteAccess;
-  peer().Send(answer);
-  ExpectSendFails(1, IBV_WC_BAD_RESP_ERR);
+  ExpectRefused(AtomicAck(DevPsn(0), 7, 1), roce::kNakRemoteAccess);
 }
 
 TEST_P(RcRead, ResponseWithTheWrongOpcodeFailsTheRead) {

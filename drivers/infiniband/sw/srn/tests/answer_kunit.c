@@ -120,6 +120,8 @@ static void srn_answer_holds_nothing_test(struct kunit *test)
 
 #define ROUND_BYTES	(SRN_ROUND_BUDGET * 2048)	/* more than a round of small packets has */
 
+#define WAITING		(40 * SRN_ROUND_BUDGET)	/* packets of an answer that takes many rounds */
+
 /* A queue of this host that holds what it is given. */
 static struct sk_buff_head held;
 
@@ -351,27 +353,38 @@ static void end_waiting(struct kunit *test, struct srn_qp *qp)
 	__skb_queue_purge(&held);
 }
 
+/* What an answer needs that this host's queues do not take, and what waits for it. */
+static struct srn_mem *give_waiting(struct kunit *test, struct srn_qp *qp)
+{
+	__skb_queue_head_init(&held);
+	give_payer(test, qp);
+	give_cq(test, qp);
+	qp->rq.open = true;
+	return give_memory(test, qp, WAITING * MTU);
+}
+
+/* A READ, and a SEND that invalidates what is read. */
+static void ask_and_wait(struct kunit *test, struct srn_qp *qp, struct srn_mem *mem)
+{
+	srn_round_rx(qp, new_read(test, 0, mem, WAITING * MTU));
+	srn_round_rx(qp, new_send_inv(test, WAITING, mem));
+}
+
 /* A packet that waits for answers which this host's queues do not take: it keeps no CPU busy,
  * and what answers this side's own requests is heard behind it before they are called lost.
  */
 static void srn_answer_held_test(struct kunit *test)
 {
-	const u32 npsn = 40 * SRN_ROUND_BUDGET;
 	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
+	struct srn_mem *mem = give_waiting(test, qp);
 	int i;
 
 	qp->state = IB_QPS_RTS;
-	__skb_queue_head_init(&held);
-	give_payer(test, qp);
-	give_cq(test, qp);
 	give_in_flight(test, qp);
-	qp->rq.open = true;
 	migrate_disable();
 	fake_route(test, &qp->path, hold);
 	local_bh_disable();
-	srn_round_rx(qp, new_read(test, 0, mem, npsn * MTU));
-	srn_round_rx(qp, new_send_inv(test, npsn, mem));
+	ask_and_wait(test, qp, mem);
 	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, 1));
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
@@ -395,21 +408,15 @@ static void srn_answer_held_test(struct kunit *test)
  */
 static void srn_answer_notice_test(struct kunit *test)
 {
-	const u32 npsn = 40 * SRN_ROUND_BUDGET;
 	struct srn_qp *qp = &new_owner(test)->qp;
-	struct srn_mem *mem = give_memory(test, qp, npsn * MTU);
+	struct srn_mem *mem = give_waiting(test, qp);
 	int i;
 
-	__skb_queue_head_init(&held);
-	give_payer(test, qp);
-	give_cq(test, qp);
 	qp->cc = SRN_CC_DCQCN;
-	qp->rq.open = true;
 	migrate_disable();
 	fake_route(test, &qp->path, hold);
 	local_bh_disable();
-	srn_round_rx(qp, new_read(test, 0, mem, npsn * MTU));
-	srn_round_rx(qp, new_send_inv(test, npsn, mem));
+	ask_and_wait(test, qp, mem);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
