@@ -2,24 +2,13 @@
 // RC: every refusal, with the status that each end sees.
 #include <functional>
 
-#include "env.h"
+#include "pair.h"
 
 namespace verbs_test {
 namespace {
 
-constexpr uint8_t kUntouched = 0x77;
-
-class RcError : public WireTest {
+class RcError : public PairTest {
  protected:
-  void SetUp() override {
-    WireTest::SetUp();
-    Renew();
-  }
-  void Renew() {
-    pair_ = Connected();
-    Fill(b_.bytes(0, 64 << 10), kUntouched);
-  }
-
   // `wr` fails at A with `status`, what is behind it is flushed, both QPs
   // end in ERR, and nothing was written at B.
   void ExpectRefused(SendWr wr, ibv_wc_status status) {
@@ -39,8 +28,6 @@ class RcError : public WireTest {
                  pair_.b.qp.num());
     ExpectAll(b_.bytes(0, 64 << 10), kUntouched);
   }
-
-  Pair pair_;
 };
 
 using MakeWr = std::function<SendWr(const ibv_sge&, Remote)>;

@@ -2,27 +2,18 @@
 // Memory windows of type 1 and 2: bounds, rights, binding, invalidation.
 #include <functional>
 
-#include "env.h"
+#include "pair.h"
 
 namespace verbs_test {
 namespace {
 
-constexpr uint8_t kUntouched = 0xc3;
 // Where the windows of these tests lie in the region.
 constexpr uint64_t kFrom = 4096, kLength = 4096;
 
 constexpr int kReadWrite = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
-class Window : public WireTest {
+class Window : public PairTest {
  protected:
-  void SetUp() override {
-    WireTest::SetUp();
-    Renew();
-  }
-  void Renew() {
-    pair_ = Connected();
-    Fill(b_.bytes(0, 64 << 10), kUntouched);
-  }
   ibv_mw_bind_info Info(uint64_t from = kFrom, uint64_t length = kLength,
                         unsigned access = kReadWrite) const {
     return {.mr = b_.mr.get(),
@@ -75,8 +66,6 @@ class Window : public WireTest {
     ExpectWc(Await(pair_.b.send_cq),
              {.wr_id = 70, .opcode = IBV_WC_BIND_MW, .qp_num = pair_.b.qp.num()});
   }
-
-  Pair pair_;
 };
 
 class Window1 : public Window {};
