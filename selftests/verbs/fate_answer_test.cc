@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 const std::array<std::string, 6> kActions = {"drop",   "dup",       "hold=1",
                                              "hold=3", "corrupt=0", "corrupt=-2"};
 
+const std::vector<Kind> kAcked = {Kind::kSend, Kind::kSendInv, Kind::kShortSends, Kind::kWriteImm};
+const std::vector<Kind> kRefused = {Kind::kSend, Kind::kWrite, Kind::kShortSends, Kind::kFetchAdd};
+
 class FateAnswer : public FateChannel {
  protected:
   Fate AnswerOf(const std::string& kind, const std::string& action, bool again) const {
@@ -25,6 +28,10 @@ class FateAnswer : public FateChannel {
   void ForEach(const std::function<void(const std::string& action, bool again)>& test);
   // These rules, of which the last must have acted once when the messages are done.
   void ExpectDoneUnder(Kind kind, const std::vector<Fate>& fates);
+  void EveryAck(const std::vector<Kind>& kinds = kAcked);
+  void EveryNak(const std::vector<Kind>& kinds = kRefused);
+  void EverySack();
+  void MeetUnder(const Fate& fate);
   bool Acted() const { return Must(CountFates()).back().met == 1; }
 };
 
@@ -48,8 +55,8 @@ void FateAnswer::ExpectDoneUnder(Kind kind, const std::vector<Fate>& fates) {
   ExpectHealthy();
 }
 
-TEST_P(FateAnswer, Ack) {
-  for (const Kind kind : {Kind::kSend, Kind::kSendInv, Kind::kShortSends, Kind::kWriteImm})
+void FateAnswer::EveryAck(const std::vector<Kind>& kinds) {
+  for (const Kind kind : kinds)
     ForEach([&](const std::string& action, bool again) {
       SCOPED_TRACE(ToString(kind));
       Renew({}, kShortTimeout);
@@ -69,11 +76,26 @@ TEST_P(FateAnswer, Ack) {
     });
 }
 
+TEST_P(FateAnswer, Ack) {
+  SetRecovery("hold");
+  EveryAck();
+}
+
+TEST_P(FateAnswer, AckBetweenPeersThatSack) {
+  SetRecovery("sack");
+  EveryAck({Kind::kSend, Kind::kShortSends});
+}
+
+TEST_P(FateAnswer, AckOfOneThatGoesBack) {
+  SetRecovery("gbn");
+  EveryAck({Kind::kSend, Kind::kShortSends});
+}
+
 // A packet is lost, and the NAK that tells of it meets its fate. The second NAK is that for the
 // packet when it is lost once more; or, since a receiver that holds what follows it names no packet
 // twice, that for the next one but one.
-TEST_P(FateAnswer, NakOfALostPacket) {
-  for (const Kind kind : {Kind::kSend, Kind::kWrite, Kind::kShortSends, Kind::kFetchAdd})
+void FateAnswer::EveryNak(const std::vector<Kind>& kinds) {
+  for (const Kind kind : kinds)
     for (int position = 0; position < Shape().packets - 1; position++)
       ForEach([&](const std::string& action, bool again) {
         SCOPED_TRACE(testing::Message() << ToString(kind) << ", packet " << position);
@@ -91,6 +113,80 @@ TEST_P(FateAnswer, NakOfALostPacket) {
         ExpectDoneUnder(kind, fates);
         EXPECT_GE(b_counters_["sent_nak"] - before, 1u + again);
       });
+}
+
+TEST_P(FateAnswer, NakOfALostPacket) {
+  SetRecovery("hold");
+  EveryNak();
+}
+
+TEST_P(FateAnswer, NakOfOneThatGoesBack) {
+  SetRecovery("gbn");
+  EveryNak({Kind::kSend});
+}
+
+// As the NAK, but for the second one: the first is lost, and whoever heard nothing asks; of an
+// atomic for what is missing, and draws none. Nobody waits for the local ACK timeout.
+void FateAnswer::EverySack() {
+  for (const Kind kind : {Kind::kWrite, Kind::kShortSends, Kind::kFetchAdd})
+    for (int position = 0; position < Shape().packets - 1; position++)
+      ForEach([&](const std::string& action, bool again) {
+        SCOPED_TRACE(testing::Message() << ToString(kind) << ", packet " << position);
+        if (again && IsAtomic(kind)) return;
+        Renew({}, kLongTimeout);
+        Prepare(kind);
+        PostReceives(kind);
+        std::vector<Fate> fates = {RequestAt(position, "drop")};
+        if (again) fates.push_back(AnswerOf("nak", "drop", false));
+        fates.push_back(AnswerOf("nak", action, again));
+        const HwCounts a = a_counters_.Read(), b = b_counters_.Read();
+        ExpectDoneUnder(kind, fates);
+        EXPECT_GE(b_counters_["sent_sack"] - b.Sum({"sent_sack"}), 1u + again);
+        EXPECT_EQ(b_counters_["sent_nak"], b.Sum({"sent_nak"}));
+        EXPECT_EQ(a_counters_["local_ack_timeout_err"], a.Sum({"local_ack_timeout_err"}));
+      });
+}
+
+TEST_P(FateAnswer, Sack) {
+  SetRecovery("sack");
+  const uint64_t before = a_counters_["sack_retrans"];
+  EverySack();
+  // Half of the first ones arrive.
+  EXPECT_GE(a_counters_["sack_retrans"] - before, 3u * 4);
+}
+
+// A few messages later they have met all the same: what is lost then draws a SACK.
+void FateAnswer::MeetUnder(const Fate& fate) {
+  constexpr int kLater = 4;
+
+  RenewUnmet({}, kShortTimeout);
+  Prepare(Kind::kWrite);
+  ExpectDoneUnder(Kind::kWrite, {fate});
+  for (int i = 0; i < kLater; i++) {
+    Must(a_end_.qp.Post(SendWr::Write(i, a_.mr.Slice(0, 8), b_.mr.At(0))));
+    EXPECT_EQ(Await(a_end_.send_cq).status, IBV_WC_SUCCESS);
+  }
+  Prepare(Kind::kWrite);
+  const uint64_t sacks = b_counters_["sent_sack"];
+  Must(SetFates(
+      {{.action = "drop", .kind = "request", .qpn = b_end_.qp.num(), .skip = 1, .times = 2}}));
+  Post(Kind::kWrite);
+  ExpectDone(Kind::kWrite);
+  EXPECT_GE(b_counters_["sent_sack"] - sacks, 1u);
+  ExpectHealthy();
+}
+
+// The first packets of a connection: a question, an answer, whatever they look like.
+TEST_P(FateAnswer, WhatPeersMeetBy) {
+  SetRecovery("sack");
+  for (const auto& [to, packets] : {std::pair(&b_end_, 4u), {&a_end_, 2u}})
+    for (unsigned position = 0; position < packets; position++)
+      for (const std::string& action : kActions) {
+        SCOPED_TRACE(testing::Message()
+                     << action << ", packet " << position << " to " << (to == &b_end_ ? "B" : "A"));
+        MeetUnder({.action = action, .qpn = to->qp.num(), .skip = position});
+        if (HasFailure()) return;
+      }
 }
 
 // The receive request comes after one RNR NAK, or two.

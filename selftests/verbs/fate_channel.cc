@@ -16,7 +16,7 @@ constexpr size_t kShort = 61;  // a message of kShortSends
 constexpr size_t kSource = 65;
 constexpr size_t kTarget = 131;
 constexpr size_t kGuard = 64;
-// Atomics: the word, and the results from kSource - 1 on.
+// Atomics: the word, and the results from kSource - 1 on; of writes the words, and what is written.
 constexpr size_t kWord = 128;
 constexpr uint64_t kStart = 0x0123456789abcdef;
 
@@ -24,7 +24,10 @@ uint64_t& Word(const Host& host, size_t offset) {
   return *reinterpret_cast<uint64_t*>(host.buffer.data() + offset);
 }
 
-bool IsAtomic(Kind kind) { return kind == Kind::kFetchAdd || kind == Kind::kCompareSwap; }
+// READs, of one packet each, by which two that understand SACKs have met.
+constexpr int kGreetings = 2;
+
+bool HasResult(Kind kind) { return kind == Kind::kFetchAdd || kind == Kind::kCompareSwap; }
 
 bool IsReceived(Kind kind) {
   return kind != Kind::kWrite && kind != Kind::kRead && !IsAtomic(kind);
@@ -41,6 +44,8 @@ ibv_wc_opcode CompletionOf(Kind kind) {
       return IBV_WC_FETCH_ADD;
     case Kind::kCompareSwap:
       return IBV_WC_COMP_SWAP;
+    case Kind::kAtomicWrite:
+      return IBV_WC_ATOMIC_WRITE;
     default:
       return IBV_WC_SEND;
   }
@@ -57,9 +62,12 @@ const char* ToString(Kind kind) {
                                       "WRITE with immediate",
                                       "READ",
                                       "FETCH_ADD",
-                                      "COMPARE_SWAP"};
+                                      "COMPARE_SWAP",
+                                      "ATOMIC_WRITE"};
   return names[static_cast<int>(kind)];
 }
+
+bool IsAtomic(Kind kind) { return HasResult(kind) || kind == Kind::kAtomicWrite; }
 
 uint64_t Refused(const HwCounts& counts) {
   return counts.Sum({"rx_icrc_encapsulated", "rcvd_too_short", "rcvd_bad_length",
@@ -67,22 +75,33 @@ uint64_t Refused(const HwCounts& counts) {
                      "rcvd_bad_pkey", "rcvd_bad_qp_state"});
 }
 
+void FateChannel::SetRecovery(const std::string& how) {
+  if (recovery_.empty()) recovery_ = share::Parameter("recovery");
+  ASSERT_TRUE(share::SetParameter("recovery", how));
+}
+
 bool FateChannel::Holds() {
   const std::string mode = share::Parameter("recovery");
   return !mode.empty() && mode != "gbn";
 }
 
+bool FateChannel::Sacks() { return share::Parameter("recovery") == "sack"; }
+
 void FateChannel::SetUp() {
   WireTest::SetUp();
-  a_end_ = End::Create(a_);
+  a_end_ = End::Create(a_, {.max_inline = 8});
   b_end_ = End::Create(b_);
   a_counters_ = Must(HwCounters::Open(a_.ctx));
   b_counters_ = Must(HwCounters::Open(b_.ctx));
 }
 
-void FateChannel::TearDown() { Must(SetFates({})); }
+void FateChannel::TearDown() {
+  Must(SetFates({}));
+  if (recovery_.empty()) return;
+  EXPECT_TRUE(share::SetParameter("recovery", recovery_));
+}
 
-void FateChannel::Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire) {
+void FateChannel::RenewUnmet(const Shape& shape, uint8_t timeout, const WireOptions& wire) {
   WireOptions options = wire;
   options.mtu = MtuOf(shape.mtu);
   options.timeout = timeout;
@@ -90,10 +109,26 @@ void FateChannel::Renew(const Shape& shape, uint8_t timeout, const WireOptions& 
   options.psn_b = kPsnB;
 
   shape_ = shape;
+  first_psn_ = kPsnA;
   Must(a_end_.qp.ModifyState(IBV_QPS_RESET));
   Must(b_end_.qp.ModifyState(IBV_QPS_RESET));
   Must(SetFates({}));
   Must(Connect(a_end_.qp, a_.port, b_end_.qp, b_.port, options));
+}
+
+void FateChannel::Meet() {
+  for (int i = 0; i < kGreetings; i++) {
+    Must(a_end_.qp.Post(SendWr::Read(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
+    ASSERT_NO_FATAL_FAILURE(ExpectWc(
+        Await(a_end_.send_cq),
+        {.wr_id = 99, .opcode = IBV_WC_RDMA_READ, .qp_num = a_end_.qp.num(), .byte_len = 8}));
+  }
+  first_psn_ = (kPsnA + kGreetings) & kPsnMask;
+}
+
+void FateChannel::Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire) {
+  RenewUnmet(shape, timeout, wire);
+  if (Sacks()) Meet();
 }
 
 void FateChannel::BindWindow() {
@@ -111,7 +146,9 @@ void FateChannel::Prepare(Kind kind) {
 
   FillPattern(from.bytes(kSource, size()), size());
   Fill(to.bytes(0, kTarget + size() + kGuard), kUntouched);
-  if (IsAtomic(kind)) Word(b_, kWord) = kStart;
+  if (HasResult(kind)) Word(b_, kWord) = kStart;
+  if (kind == Kind::kAtomicWrite)
+    for (int i = 0; i < shape_.packets; i++) Word(a_, kSource - 1 + 8 * i) = kStart + i;
   if (kind == Kind::kSendInv) BindWindow();
 }
 
@@ -127,10 +164,14 @@ void FateChannel::PostReceives(Kind kind) {
 }
 
 SendWr FateChannel::Atomic(Kind kind, uint64_t i) const {
-  const ibv_sge result = a_.mr.Slice(kSource - 1 + 8 * i, 8);
+  const ibv_sge word = a_.mr.Slice(kSource - 1 + 8 * i, 8);
 
-  if (kind == Kind::kFetchAdd) return SendWr::FetchAdd(i, result, b_.mr.At(kWord), 1);
-  return SendWr::CompareSwap(i, result, b_.mr.At(kWord), kStart + i, kStart + i + 1);
+  if (kind == Kind::kFetchAdd) return SendWr::FetchAdd(i, word, b_.mr.At(kWord), 1);
+  if (kind == Kind::kCompareSwap)
+    return SendWr::CompareSwap(i, word, b_.mr.At(kWord), kStart + i, kStart + i + 1);
+  SendWr write = SendWr::Write(i, word, b_.mr.At(kWord + 8 * i)).Inline();
+  write.raw()->opcode = IBV_WR_ATOMIC_WRITE;
+  return write;
 }
 
 std::vector<SendWr> FateChannel::Requests(Kind kind) const {
@@ -169,7 +210,7 @@ void FateChannel::ExpectRequestsDone(Kind kind) {
   Wc want = {.wr_id = 0, .opcode = CompletionOf(kind), .qp_num = a_end_.qp.num()};
 
   if (kind == Kind::kRead) want.byte_len = size();
-  if (IsAtomic(kind)) want.byte_len = 8;
+  if (HasResult(kind)) want.byte_len = 8;
   for (int i = 0; i < (many ? shape_.packets : 1); i++, want.wr_id++)
     ASSERT_NO_FATAL_FAILURE(ExpectWc(Await(a_end_.send_cq), want));
 }
@@ -211,12 +252,21 @@ void FateChannel::ExpectAtomics() {
   EXPECT_EQ(Word(b_, kWord), kStart + shape_.packets);
 }
 
+void FateChannel::ExpectWords() {
+  for (uint64_t i = 0; i < static_cast<uint64_t>(shape_.packets); i++)
+    EXPECT_EQ(Word(b_, kWord + 8 * i), kStart + i) << "word " << i;
+  ExpectAll(b_.bytes(0, kWord), kUntouched);
+  ExpectAll(b_.bytes(kWord + 8 * shape_.packets, kGuard), kUntouched);
+}
+
 void FateChannel::ExpectDone(Kind kind) {
   ExpectRequestsDone(kind);
   if (HasFatalFailure()) return;
   if (IsReceived(kind)) ExpectReceived(kind);
-  if (IsAtomic(kind))
+  if (HasResult(kind))
     ExpectAtomics();
+  else if (IsAtomic(kind))
+    ExpectWords();
   else
     ExpectBytes(kind);
 }
@@ -225,14 +275,14 @@ Fate FateChannel::RequestAt(int position, const std::string& action) const {
   return {.action = action,
           .kind = "request",
           .qpn = b_end_.qp.num(),
-          .psn = (kPsnA + position) & kPsnMask};
+          .psn = (first_psn_ + position) & kPsnMask};
 }
 
 Fate FateChannel::ResponseAt(int position, const std::string& action) const {
   return {.action = action,
           .kind = "response",
           .qpn = a_end_.qp.num(),
-          .psn = (kPsnA + position) & kPsnMask};
+          .psn = (first_psn_ + position) & kPsnMask};
 }
 
 void FateChannel::ExpectHealthy() const {

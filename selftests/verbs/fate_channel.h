@@ -22,9 +22,12 @@ enum class Kind {
   kRead,
   kFetchAdd,  // as many as the others have packets
   kCompareSwap,
+  kAtomicWrite,
 };
 
 const char* ToString(Kind kind);
+// As many of one packet as the others have packets, which are answered one by one.
+bool IsAtomic(Kind kind);
 
 // How many packets of which path MTU, of 256 bytes or more.
 struct Shape {
@@ -47,8 +50,18 @@ class FateChannel : public WireTest {
   void SetUp() override;
   void TearDown() override;
 
-  // Both QPs from RESET to RTS, and no fate for anybody.
+  // How connections that begin from now on repair loss (the module's parameter "recovery"), until
+  // the test ends.
+  void SetRecovery(const std::string& how);
+  // Whether they hold what comes early; and tell of it by SACKs.
+  static bool Holds();
+  static bool Sacks();
+
+  // Both QPs from RESET to RTS, and no fate for anybody. Peers that understand SACKs have met:
+  // what they say to each other for that is no part of the messages that follow.
   void Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
+  // The same, but they have yet to meet.
+  void RenewUnmet(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
   // Both buffers, and what the peer has to have: a window, receive requests.
   void Prepare(Kind kind);
   void PostReceives(Kind kind);
@@ -62,9 +75,6 @@ class FateChannel : public WireTest {
   // Nothing else came, and both QPs are in order.
   void ExpectHealthy() const;
 
-  // Whether new connections hold what comes early (the module's parameter "recovery").
-  static bool Holds();
-
   size_t size() const { return static_cast<size_t>(shape_.packets) * shape_.mtu - 3; }
 
   End a_end_, b_end_;
@@ -72,6 +82,7 @@ class FateChannel : public WireTest {
   Shape shape_;
 
  private:
+  void Meet();
   void BindWindow();
   std::vector<SendWr> Requests(Kind kind) const;
   SendWr Atomic(Kind kind, uint64_t i) const;
@@ -79,7 +90,10 @@ class FateChannel : public WireTest {
   void ExpectReceived(Kind kind);
   void ExpectBytes(Kind kind);
   void ExpectAtomics();
+  void ExpectWords();
 
+  uint32_t first_psn_ = kPsnA;  // of the messages
+  std::string recovery_;        // before the test
   Mw window_;
   uint32_t window_key_ = 0;
 };

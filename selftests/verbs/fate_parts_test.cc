@@ -4,8 +4,6 @@
 // waits for the local ACK timeout, which is seconds here.
 #include <set>
 
-#include <share/parameter.h>
-
 #include "fate_channel.h"
 
 namespace verbs_test {
@@ -13,47 +11,25 @@ namespace {
 
 constexpr uint8_t kSeconds = 20;  // 4.3 s
 constexpr Shape kLong{48, 1024};
-// READs, of one packet each, by which the two have met.
-constexpr int kGreetings = 2;
 
 class FateParts : public FateChannel {
  protected:
   void SetUp() override {
     FateChannel::SetUp();
-    was_ = share::Parameter("recovery");
-    ASSERT_TRUE(share::SetParameter("recovery", "sack"));
+    SetRecovery("sack");
   }
-  void TearDown() override {
-    EXPECT_TRUE(share::SetParameter("recovery", was_));
-    FateChannel::TearDown();
-  }
-  // A new connection of two that know each other.
-  void Meet(const WireOptions& wire = {});
   // A READ, or atomics, that many of whose answers are lost, once or twice.
   void Run(Kind kind, const std::set<int>& once, const std::set<int>& twice = {});
-
- private:
-  std::string was_;
 };
-
-void FateParts::Meet(const WireOptions& wire) {
-  Renew(kLong, kSeconds, wire);
-  for (int i = 0; i < kGreetings; i++) {
-    Must(a_end_.qp.Post(SendWr::Read(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
-    ASSERT_NO_FATAL_FAILURE(ExpectWc(
-        Await(a_end_.send_cq),
-        {.wr_id = 99, .opcode = IBV_WC_RDMA_READ, .qp_num = a_end_.qp.num(), .byte_len = 8}));
-  }
-}
 
 void FateParts::Run(Kind kind, const std::set<int>& once, const std::set<int>& twice) {
   SCOPED_TRACE(testing::Message() << ToString(kind) << ", from " << *once.begin() << " on "
                                   << once.size() << ", twice " << twice.size());
-  ASSERT_NO_FATAL_FAILURE(Meet());
+  ASSERT_NO_FATAL_FAILURE(Renew(kLong, kSeconds));
   Prepare(kind);
   std::vector<Fate> fates;
   for (int position : once) {
-    fates.push_back(ResponseAt(kGreetings + position, "drop"));
+    fates.push_back(ResponseAt(position, "drop"));
     fates.back().times = 1 + twice.contains(position);
   }
   Must(SetFates(fates));
@@ -103,10 +79,10 @@ TEST_P(FateParts, Atomics) {
 TEST_P(FateParts, NothingElseComesAgain) {
   const std::set<int> lost = {3, 11, 12, 30};
 
-  ASSERT_NO_FATAL_FAILURE(Meet());
+  ASSERT_NO_FATAL_FAILURE(Renew(kLong, kSeconds));
   Prepare(Kind::kRead);
   std::vector<Fate> fates;
-  for (int position : lost) fates.push_back(ResponseAt(kGreetings + position, "drop"));
+  for (int position : lost) fates.push_back(ResponseAt(position, "drop"));
   fates.push_back(
       {.action = "drop", .kind = "response", .qpn = a_end_.qp.num(), .times = 0, .permille = 0});
   Must(SetFates(fates));

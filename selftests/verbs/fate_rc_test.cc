@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // RC: a packet at each position of each kind of message is lost, doubled, late or damaged, when it
 // is sent first and when it is sent again. The message arrives once and whole, no QP fails, and
-// nobody waits for a timer where a later packet tells of the loss.
+// nobody waits for a timer where a later packet tells of the loss. What marks draw is lost or
+// doubled, too.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 enum class What { kDrop, kDup, kHold1, kHold3, kCorrupt };
 enum class Way { kRequest, kResponse };
 
-constexpr std::array kWhats = {What::kDrop, What::kDup, What::kHold1, What::kHold3, What::kCorrupt};
+const std::vector<What> kWhats = {What::kDrop, What::kDup, What::kHold1, What::kHold3,
+                                  What::kCorrupt};
 
 struct Case {
   Kind kind;
@@ -66,14 +68,19 @@ class FateRc : public FateChannel {
     uint64_t refused, again, timeouts, trains;
     // What the side that misses a packet tells of that; requests that came twice.
     uint64_t missing, duplicate;
-    uint64_t bad;  // answers that no request asked for
+    uint64_t bad;   // answers that no request asked for
+    uint64_t held;  // requests that came early and were kept
+    uint64_t sacks;
   };
 
   Told Look(Way way) const;
   std::vector<Fate> FatesOf(const Case& c) const;
   void Run(const Case& c);
   void ExpectTold(const Case& c, const Told& before) const;
-  void EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes);
+  void ExpectToldByRecovery(const Case& c, const Told& before, const Told& now) const;
+  void EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes,
+                     const std::vector<What>& whats = kWhats);
+  void Notify(const std::string& action, int lost);
 };
 
 FateRc::Told FateRc::Look(Way way) const {
@@ -85,7 +92,9 @@ FateRc::Told FateRc::Look(Way way) const {
           .trains = (request ? a : b).Sum({"sent_trains"}),
           .missing = request ? b.Sum({"out_of_sequence"}) : a.Sum({"implied_nak_seq_err"}),
           .duplicate = b.Sum({"duplicate_request"}),
-          .bad = a.Sum({"rcvd_bad_response"})};
+          .bad = a.Sum({"rcvd_bad_response"}),
+          .held = b.Sum({"rcvd_held"}),
+          .sacks = b.Sum({"sent_sack"})};
 }
 
 std::vector<Fate> FateRc::FatesOf(const Case& c) const {
@@ -104,6 +113,20 @@ bool MayTakeTheTimer(const Case& c) {
   const bool missing = c.again || c.what != What::kDup;
   if (c.is_last()) return missing;
   return c.way == Way::kResponse && c.again && c.what != What::kDup;
+}
+
+// Who goes back keeps nothing, and sends all from the gap on; who tells of gaps does it by SACKs.
+void FateRc::ExpectToldByRecovery(const Case& c, const Told& before, const Told& now) const {
+  const bool gap = c.way == Way::kRequest && c.loses() && !c.is_last();
+
+  if (gap) {
+    EXPECT_EQ(now.held > before.held, Holds());
+    EXPECT_EQ(now.sacks > before.sacks, Sacks());
+  }
+  // A connection begins with that many in flight.
+  if (gap && !Holds() && c.shape.packets <= 16) {
+    EXPECT_GE(now.again - before.again, static_cast<uint64_t>(c.shape.packets - c.position));
+  }
 }
 
 void FateRc::ExpectTold(const Case& c, const Told& before) const {
@@ -125,6 +148,7 @@ void FateRc::ExpectTold(const Case& c, const Told& before) const {
     EXPECT_GE(now.duplicate - before.duplicate, 1u);
   }
   EXPECT_EQ(now.bad, before.bad);
+  ExpectToldByRecovery(c, before, now);
 }
 
 void FateRc::Run(const Case& c) {
@@ -151,7 +175,8 @@ bool MetAgain(const Shape& shape, int position) {
   return shape.packets < 10 || position % 9 == 0 || position >= shape.packets - 2;
 }
 
-void FateRc::EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes) {
+void FateRc::EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes,
+                           const std::vector<What>& whats) {
   const uint64_t trains = Look(way).trains;
   uint64_t messages = 0;
 
@@ -159,7 +184,7 @@ void FateRc::EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes)
     // What becomes of a packet does not depend on its IP header; that it can, one shape shows.
     if (GetParam() == Ip::kV6 && shape.packets > 5) continue;
     for (int position = 0; position < shape.packets; position++)
-      for (const What what : kWhats)
+      for (const What what : whats)
         for (const bool again : {false, true}) {
           if (again && !MetAgain(shape, position)) continue;
           Run({kind, way, shape, position, what, again});
@@ -167,7 +192,7 @@ void FateRc::EveryPosition(Kind kind, Way way, const std::vector<Shape>& shapes)
           messages++;
         }
   }
-  if (kind == Kind::kFetchAdd || kind == Kind::kCompareSwap) return;
+  if (IsAtomic(kind)) return;
   // Each message was a train: what was lost, was lost inside of one.
   EXPECT_GE(Look(way).trains - trains, messages);
 }
@@ -187,9 +212,25 @@ TEST_P(FateRc, MessagesOfOnePacketInATrain) {
 
 TEST_P(FateRc, Write) { EveryPosition(Kind::kWrite, Way::kRequest, kAll); }
 
+TEST_P(FateRc, WriteBetweenPeersThatSack) {
+  SetRecovery("sack");
+  EveryPosition(Kind::kWrite, Way::kRequest, {{5, 1024}});
+  EveryPosition(Kind::kWrite, Way::kRequest, {{9, 256}, {64, 256}}, {What::kDrop});
+}
+
+TEST_P(FateRc, WriteThatGoesBack) {
+  SetRecovery("gbn");
+  EveryPosition(Kind::kWrite, Way::kRequest, kShortOnes, {What::kDrop, What::kHold1});
+}
+
 TEST_P(FateRc, WriteWithImmediate) { EveryPosition(Kind::kWriteImm, Way::kRequest, kShortOnes); }
 
 TEST_P(FateRc, ReadResponse) { EveryPosition(Kind::kRead, Way::kResponse, kAll); }
+
+TEST_P(FateRc, ReadResponseThatGoesBack) {
+  SetRecovery("gbn");
+  EveryPosition(Kind::kRead, Way::kResponse, kShortOnes, {What::kDrop, What::kHold1});
+}
 
 TEST_P(FateRc, FetchAddRequest) { EveryPosition(Kind::kFetchAdd, Way::kRequest, kShortOnes); }
 
@@ -199,6 +240,14 @@ TEST_P(FateRc, CompareSwapRequest) { EveryPosition(Kind::kCompareSwap, Way::kReq
 
 TEST_P(FateRc, CompareSwapResponse) {
   EveryPosition(Kind::kCompareSwap, Way::kResponse, kShortOnes);
+}
+
+TEST_P(FateRc, AtomicWriteRequest) {
+  EveryPosition(Kind::kAtomicWrite, Way::kRequest, {{5, 1024}});
+}
+
+TEST_P(FateRc, AtomicWriteResponse) {
+  EveryPosition(Kind::kAtomicWrite, Way::kResponse, {{5, 1024}});
 }
 
 // Who sent marked data is told; nothing is sent again or refused for it.
@@ -222,6 +271,35 @@ TEST_P(FateRc, MarksOfCongestionAreToldAndNoMore) {
     EXPECT_EQ(told() > told_before, kind != Kind::kFetchAdd) << "atomics bring no data";
     ExpectHealthy();
   }
+}
+
+// One of the notifications that marked data draw meets its fate: as many as arrive are heeded, and
+// nothing is sent again for one that did not, or came twice.
+void FateRc::Notify(const std::string& action, int lost) {
+  SCOPED_TRACE(action);
+  Renew({64, 256}, kLongTimeout);
+  Prepare(Kind::kWrite);
+  const Told before = Look(Way::kResponse);
+  const uint64_t sent = b_counters_["np_cnp_sent"], heeded = a_counters_["rp_cnp_handled"];
+  Must(SetFates({{.action = "mark", .kind = "request", .qpn = b_end_.qp.num(), .times = 0},
+                 {.action = action, .kind = "cnp", .qpn = a_end_.qp.num()}}));
+  Post(Kind::kWrite);
+  ExpectDone(Kind::kWrite);
+  EXPECT_EQ(Must(CountFates())[1].met, 1u);
+  const uint64_t cnps = b_counters_["np_cnp_sent"] - sent;
+  EXPECT_GE(cnps, 1u);
+  EXPECT_EQ(a_counters_["rp_cnp_handled"] - heeded, cnps - lost);
+  const Told now = Look(Way::kResponse);
+  EXPECT_EQ(now.again, before.again);
+  EXPECT_EQ(now.refused - before.refused, action.starts_with("corrupt") ? 1u : 0u);
+  ExpectHealthy();
+}
+
+TEST_P(FateRc, CongestionNotifications) {
+  Notify("drop", 1);
+  Notify("dup", -1);
+  Notify("corrupt=0", 1);
+  Notify("corrupt=-2", 1);
 }
 
 SRN_OVER_BOTH_IP(FateRc);

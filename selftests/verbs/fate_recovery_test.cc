@@ -17,7 +17,7 @@ class FateRecovery : public FateChannel {
  protected:
   void SetUp() override {
     FateChannel::SetUp();
-    if (!Holds()) GTEST_SKIP() << "the module's recovery is not \"hold\"";
+    SetRecovery("hold");
   }
   // One message of a new connection under these rules, each of which acts once.
   void Run(Kind kind, const std::vector<int>& lost, bool answers);
