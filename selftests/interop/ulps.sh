@@ -4,9 +4,9 @@
 # What the suites of the kernel's own users of RDMA (ULPs) have in common. vm1 exports, vm2
 # uses.
 
-# srn0 on eth0, reachable over both address families.
+# ulps_setup [NETDEV]: srn0 on eth0, reachable over both address families.
 ulps_setup() {
-	srn_link srn0 eth0 || return
+	srn_link srn0 "${1:-eth0}" || return
 	wait_for gid_index srn0 "$IP4" && wait_for gid_index srn0 "$IP6"
 }
 
@@ -53,6 +53,35 @@ fio_verify() {
 		cat "$WORK/fio"
 		return 1
 	}
+}
+
+# fio_begins FILE MEGABYTES OPTION...: fio_verify in the background of this suite, and it has written
+# something.
+fio_begins() {
+	local before
+
+	before=$(srn_bytes)
+	echo none >"$WORK/fio.status"
+	{
+		fio_verify "$@"
+		echo $? >"$WORK/fio.status"
+	} >"$WORK/fio.log" 2>&1 &
+	wait_for srn_moved $((before + (1 << 20)))
+}
+
+srn_moved() { [ "$(srn_bytes)" -ge "$1" ]; }
+
+fio_ended() { [ "$(cat "$WORK/fio.status")" != none ]; }
+fio_runs() { ! fio_ended; }
+
+# fio_ends STATUS: 0, or fails.
+fio_ends() {
+	wait_for -t $((60 * SLOW)) fio_ended || { echo "fio hangs"; return 1; }
+	cat "$WORK/fio.log"
+	case $1 in
+	0) [ "$(cat "$WORK/fio.status")" = 0 ] ;;
+	*) [ "$(cat "$WORK/fio.status")" != 0 ] ;;
+	esac
 }
 
 # copy_and_compare DIRECTORY MEGABYTES: a file of random bytes, there and back again, with
