@@ -2,8 +2,10 @@
 /* Commits one fault when it is loaded, of the kind that the kernel's checkers and the harness
  * look for: modprobe srn_fault fault=NAME. Never part of anything that is installed.
  */
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
@@ -124,6 +126,27 @@ static int bug(void)
 	return 0;
 }
 
+static void nothing(struct rcu_head *head)
+{
+}
+
+/* Longer than the detectors of CPUs that do not schedule wait, where their limits are the least
+ * that they take. RCU has to have somebody who waits.
+ */
+static int no_schedule(void)
+{
+	const ktime_t end = ktime_add_ms(ktime_get(), 12000);
+	static struct rcu_head head;
+
+	call_rcu(&head, nothing);
+	preempt_disable();
+	while (ktime_before(ktime_get(), end))
+		cpu_relax();
+	preempt_enable();
+	rcu_barrier();
+	return 0;
+}
+
 /* A reference to srn's module that nobody gives back. */
 static int kept_module(void)
 {
@@ -150,6 +173,7 @@ static const struct {
 	{ "sleep_in_atomic", sleep_in_atomic },
 	{ "warning", warning },
 	{ "bug", bug },
+	{ "no_schedule", no_schedule },
 	{ "kept_module", kept_module },
 };
 
