@@ -96,9 +96,9 @@ void FateChannel::SetUp() {
 }
 
 void FateChannel::TearDown() {
+  // First, since it is the module's: what comes behind would find it.
+  if (!recovery_.empty()) EXPECT_TRUE(share::SetParameter("recovery", recovery_));
   Must(SetFates({}));
-  if (recovery_.empty()) return;
-  EXPECT_TRUE(share::SetParameter("recovery", recovery_));
 }
 
 void FateChannel::RenewUnmet(const Shape& shape, uint8_t timeout, const WireOptions& wire) {

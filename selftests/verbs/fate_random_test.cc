@@ -101,19 +101,19 @@ void FateRandom::Carry(const std::string& recovery) {
 
 // Messages arrive once and whole, however what is lost comes again.
 TEST_P(FateRandom, Hold) {
-  Carry("hold");
+  ASSERT_NO_FATAL_FAILURE(Carry("hold"));
   EXPECT_GE(Grown("rcvd_held"), 1u);
   EXPECT_EQ(Grown("sent_sack"), 0u);
 }
 
 TEST_P(FateRandom, Sack) {
-  Carry("sack");
+  ASSERT_NO_FATAL_FAILURE(Carry("sack"));
   EXPECT_GE(Grown("sent_sack"), static_cast<uint64_t>(Messages() / 4));
   EXPECT_GE(Grown("sack_retrans"), 1u);
 }
 
 TEST_P(FateRandom, GoBackN) {
-  Carry("gbn");
+  ASSERT_NO_FATAL_FAILURE(Carry("gbn"));
   EXPECT_GE(Grown("sent_nak"), 1u);
   EXPECT_EQ(Grown("rcvd_held"), 0u);
 }

@@ -40,6 +40,7 @@ int BindMw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
 }
 
 int DeallocMw(ibv_mw* mw) {
+  if (ToMw(mw).binder.load() != nullptr) return EBUSY;
   if (const int err = ibv_cmd_dealloc_mw(mw)) return err;
   Drop(&ToMw(mw));
   return 0;

@@ -62,6 +62,7 @@ int ProveSend(const Qp& qp, const ibv_send_wr& wr, ibv_mw_type mw_type) {
   if (wr.opcode == IBV_WR_BIND_MW && (wr.bind_mw.mw == nullptr || wr.bind_mw.mw->type != mw_type)) {
     return EINVAL;
   }
+  if (wr.opcode == IBV_WR_BIND_MW && ToMw(wr.bind_mw.mw).binder.load() != nullptr) return EBUSY;
   return ProvePayload(qp, wr, op);
 }
 

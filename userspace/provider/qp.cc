@@ -130,6 +130,7 @@ int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init
 
 int DestroyQp(ibv_qp* qp) {
   if (const int err = ibv_cmd_destroy_qp(qp)) return err;
+  EndBinds(ToQp(qp), /*posted=*/false);
   // Its number may be the next QP's.
   ForgetCompletions(qp->send_cq, qp->qp_num);
   ForgetCompletions(qp->recv_cq, qp->qp_num);

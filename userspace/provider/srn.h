@@ -35,7 +35,7 @@ struct Pd {
   ibv_pd pd;
   Pd* protection;  // parent domains: the domain they stand for; else null
   Td* td;          // parent domains with a thread domain
-  // Parent domains that stand for this one; of a parent domain what was made in it. Of what was
+  // Parent domains that stand for this one; of a parent domain the queues in it. Of what was
   // made in a protection domain the kernel knows.
   std::atomic<int> users;
 };
@@ -64,12 +64,14 @@ struct Qp;
 
 struct Mw {
   ibv_mw mw;
-  // Between ibv_wr_start() and ibv_wr_complete(): who binds it, the next window that he binds, and
-  // the key that it has again if nothing of it is posted.
-  Qp* binder;
+  // Between ibv_wr_start() and ibv_wr_complete() of a QP that binds it: that QP, and no other may;
+  // the next window that it binds, and the key that this one has again if nothing is posted.
+  std::atomic<Qp*> binder;
   Mw* next;
   uint32_t old_rkey;
 };
+
+static_assert(offsetof(Mw, mw) == 0);
 
 struct Mr {
   verbs_mr vmr;
@@ -235,6 +237,9 @@ int PostSendBinding(Qp& qp, ibv_mw_type type, ibv_send_wr* wr, ibv_send_wr** bad
 
 // wr.cc
 // Fills the ibv_wr_* calls of a QP.
+// Of what ibv_wr_bind_mw() bound since wr_start: the windows have their new keys, or, where it is
+// not posted, the old ones. The owner of sq_lock.
+void EndBinds(Qp& qp, bool posted);
 void EnableWr(ibv_qp_ex& qp, uint64_t send_ops);
 
 }  // namespace srn

@@ -90,27 +90,27 @@ void AtomicWrite(ibv_qp_ex* qp, uint32_t rkey, uint64_t addr, const void* value)
   }
 }
 
-// The first bind of the window since wr_start. A window that another QP is binding is left to that.
-void RememberKey(Qp& qp, Mw& mw) {
-  if (mw.binder != nullptr) return;
-  mw.binder = &qp;
+// The key before the first bind of the window since wr_start. False while another QP is at it.
+bool RememberKey(Qp& qp, Mw& mw) {
+  Qp* binder = nullptr;
+
+  if (!mw.binder.compare_exchange_strong(binder, &qp)) return binder == &qp;
   mw.old_rkey = mw.mw.rkey;
   mw.next = qp.wr_bound;
   qp.wr_bound = &mw;
-}
-
-// After the last request: the windows have their new keys, or, of what is not posted, the old ones.
-void EndBinds(Qp& qp, bool posted) {
-  while (Mw* mw = qp.wr_bound) {
-    qp.wr_bound = mw->next;
-    if (!posted) mw->mw.rkey = mw->old_rkey;
-    mw->binder = nullptr;
-  }
+  return true;
 }
 
 void WrBindMw(ibv_qp_ex* ibqp, ibv_mw* mw, uint32_t rkey, const ibv_mw_bind_info* info) {
+  Qp& qp = ToQp(ibqp);
+
+  qp.wr_current = nullptr;
   if (mw->type != IBV_MW_TYPE_2) {
-    KeepError(ToQp(ibqp), EINVAL);
+    KeepError(qp, EINVAL);
+    return;
+  }
+  if (!RememberKey(qp, ToMw(mw))) {
+    KeepError(qp, EBUSY);
     return;
   }
   if (srn_send_wqe* wqe = Begin(ibqp, IBV_WR_BIND_MW)) {
@@ -120,7 +120,6 @@ void WrBindMw(ibv_qp_ex* ibqp, ibv_mw* mw, uint32_t rkey, const ibv_mw_bind_info
     wqe->bind.mw_rkey = mw->rkey;
     wqe->bind.new_rkey = rkey;
     wqe->bind.access = info->mw_access_flags;
-    RememberKey(ToQp(ibqp), ToMw(mw));
     TakeKeyByte(*mw, rkey);
   }
 }
@@ -210,6 +209,14 @@ void Abort(ibv_qp_ex* ibqp) {
 }
 
 }  // namespace
+
+void EndBinds(Qp& qp, bool posted) {
+  while (Mw* mw = qp.wr_bound) {
+    qp.wr_bound = mw->next;
+    if (!posted) mw->mw.rkey = mw->old_rkey;
+    mw->binder.store(nullptr);
+  }
+}
 
 void EnableWr(ibv_qp_ex& qp, uint64_t send_ops) {
   qp.wr_start = Start;

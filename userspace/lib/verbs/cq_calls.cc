@@ -10,10 +10,11 @@ ibv_wc Read(ibv_cq_ex* cq) {
 
   wc.wr_id = cq->wr_id;
   wc.status = cq->status;
-  wc.opcode = ibv_wc_read_opcode(cq);
   wc.vendor_err = ibv_wc_read_vendor_err(cq);
-  wc.byte_len = ibv_wc_read_byte_len(cq);
   wc.qp_num = ibv_wc_read_qp_num(cq);
+  if (wc.status != IBV_WC_SUCCESS) return wc;
+  wc.opcode = ibv_wc_read_opcode(cq);
+  wc.byte_len = ibv_wc_read_byte_len(cq);
   wc.src_qp = ibv_wc_read_src_qp(cq);
   wc.wc_flags = ibv_wc_read_wc_flags(cq);
   wc.slid = static_cast<uint16_t>(ibv_wc_read_slid(cq));

@@ -138,6 +138,8 @@ TEST_F(WrTest, BindThatIsNotPostedLeavesTheKey) {
   ibv_wr_bind_mw(qp_, other, 2, &info);
   ibv_wr_bind_mw(qp_, mw, 3, &info);
   EXPECT_EQ(mw->rkey, 0x703u);
+  // It is in the hands of who builds these.
+  EXPECT_EQ(ibv_dealloc_mw(mw), EBUSY);
   ibv_wr_abort(qp_);
   EXPECT_EQ(mw->rkey, 0x700u);
   EXPECT_EQ(other->rkey, 0x800u);
@@ -158,6 +160,38 @@ TEST_F(WrTest, BindThatIsNotPostedLeavesTheKey) {
   EXPECT_EQ(mw->rkey, 0x705u);
   EXPECT_EQ(ibv_dealloc_mw(mw), 0);
   EXPECT_EQ(ibv_dealloc_mw(other), 0);
+}
+
+// Nobody could say which key it has when one of the two is not posted.
+TEST_F(WrTest, WindowIsBoundByOneQpAtATime) {
+  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ibv_qp_ex* other = MakeQpEx(IBV_QPT_RC, kAllRc);
+  ASSERT_NE(mw, nullptr);
+  ASSERT_NE(other, nullptr);
+  const ibv_mw_bind_info info = {};
+  mw->rkey = 0x700;
+
+  ibv_wr_start(qp_);
+  ibv_wr_bind_mw(qp_, mw, 1, &info);
+  ibv_wr_start(other);
+  ibv_wr_bind_mw(other, mw, 2, &info);
+  EXPECT_EQ(ibv_wr_complete(other), EBUSY);
+  ibv_send_wr wr = {};
+  ibv_send_wr* bad = nullptr;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.bind_mw = {.mw = mw, .rkey = 3, .bind_info = info};
+  EXPECT_EQ(ibv_post_send(&other->qp_base, &wr, &bad), EBUSY);
+  EXPECT_EQ(bad, &wr);
+  EXPECT_EQ(mw->rkey, 0x701u);
+
+  // With the QP goes what was not posted.
+  EXPECT_EQ(ibv_destroy_qp(&qp_->qp_base), 0);
+  EXPECT_EQ(mw->rkey, 0x700u);
+  EXPECT_EQ(ibv_post_send(&other->qp_base, &wr, &bad), 0);
+  EXPECT_EQ(mw->rkey, 0x703u);
+  EXPECT_EQ(ibv_destroy_qp(&other->qp_base), 0);
+  EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+  qp_ = MakeQpEx(IBV_QPT_RC, kAllRc);
 }
 
 TEST_F(WrTest, GoneDeviceTakesNothing) {

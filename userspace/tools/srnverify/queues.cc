@@ -32,7 +32,7 @@ void Queues::Arm() const {
 bool Queues::Drain(const verbs::Cq& cq, const std::function<void(const ibv_wc&)>& take) {
   bool any = false;
   for (;;) {
-    ibv_wc wc[16];
+    ibv_wc wc[16] = {};  // providers leave out what they have nothing to say of
     const int n = cq.PollRaw(wc, 16);
     if (n < 0) throw Fault("ibv_poll_cq: the CQ is broken");
     for (int i = 0; i < n; ++i) take(wc[i]);
