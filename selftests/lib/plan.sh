@@ -8,9 +8,9 @@
 # which could vanish again, and a suite without a plan. SRN_PLAN=1 writes plans anew, of suites
 # without a failure.
 #
-# In two cases a plan names the least that there must be, and more is only said: the usual plan
-# for a suite that makes more with SRN_LONG, where there is none for that; and any plan for a suite
-# that SRN_ROUNDS tells how many rounds to make, of which it may be too few.
+# In three cases a plan names the least that there must be, and more is only said: with SRN_FILTER;
+# the usual plan for a suite that makes more with SRN_LONG, where there is none for that; and the usual
+# plan for a suite that SRN_ROUNDS tells how many rounds to make, of which it may be too few.
 : "${here:?}" "${failed_here?}"
 
 plans=$here/plan
@@ -21,7 +21,7 @@ plan_of() {
 	local suite=${1%% *} kernel=host long=''
 
 	[[ $1 != *' ['*']' ]] || { kernel=${1##*[} && kernel=${kernel%]}; }
-	[ -z "${SRN_LONG-}" ] || ! reads "$suite" SRN_LONG || long=.long
+	[ -z "${SRN_LONG-}" ] || ! reads "$suite" SRN_LONG || has_own_rounds "$1" || long=.long
 	[ -n "${SRN_PLAN-}" ] || [ -e "$plans/${suite//\//.}.$kernel$long" ] || long=
 	echo "$plans/${suite//\//.}.$kernel$long"
 }
