@@ -107,7 +107,7 @@ lossy() {
 	lost=$(dropped) again=$(resent)
 	port=$((port + 1))
 	pair_case "srnverify of UC and UD, 1 % loss" $port "$srnverify -d $DEV -x $G4 -p $port" \
-		"$srnverify -d $DEV -x $G4 -p $port --threads 4 --rounds 1 --lossy --without rc $PEERCTL"
+		"$srnverify -d $DEV -x $G4 -p $port --threads 4 --rounds 1 --lossy $without,rc $PEERCTL"
 	perftest "ib_write_bw, 1 % loss" "ib_write_bw -s $size -n 400"
 	perftest "ib_send_bw, 1 % loss" "ib_send_bw -s $size -n 400"
 	LOSSY=
