@@ -5,6 +5,7 @@
  */
 #include "qp_modify.h"
 
+#include "bell.h"
 #include "cc.h"
 #include "completer.h"
 #include "credit.h"
@@ -216,7 +217,7 @@ static void to_reset(struct srn_qp *qp)
 /* Rounds flush what was posted before; what is posted from now on is rung for. */
 static void end_sq_error(struct srn_qp *qp)
 {
-	srn_requester_listen(qp);
+	srn_bell_listen(qp);
 	srn_sq_end_error(qp);
 	srn_qp_allow_flush(qp);
 }

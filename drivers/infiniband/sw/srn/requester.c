@@ -9,6 +9,7 @@
 
 #include "again.h"
 #include "ah.h"
+#include "bell.h"
 #include "build.h"
 #include "build_request.h"
 #include "clock.h"
@@ -41,8 +42,6 @@
 #define ACKREQ_EVERY	32u
 /* The time to the answer is taken of a packet with this many PSNs in flight. */
 #define TIMED_FROM	SRN_WINDOW_FEW
-/* Who is not rung looks itself if no answer came for this long. */
-#define QUIET_NS	(500 * NSEC_PER_USEC)
 
 /* UD packets have no path MTU of their own: the port's. */
 static u32 wqe_mtu(struct srn_qp *qp)
@@ -461,120 +460,6 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_run);
 
-/* What the program was told is kept here too: its page can say anything. */
-static void tell(struct srn_qp *qp, bool ring)
-{
-	qp->req.rings = ring;
-	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
-}
-
-bool srn_requester_gather(struct srn_qp *qp)
-{
-	u32 tail;
-
-	srn_turn_assert_owned(&qp->turn);
-	/* What has many packets makes a batch by itself, and to wait is to leave the path empty. */
-	if (qp->req.bulky || srn_gate_qp(qp) != SRN_GATE_OPEN || !srn_sq_posted(qp, &tail) ||
-	    !srn_gather_begin(&qp->req.gather, qp->sq.fetched, tail))
-		return false;
-	srn_count(qp->dev, SRN_CNT_GATHERINGS);
-	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, SRN_GATHER_NS);
-	qp->req.rings = false;
-	WRITE_ONCE(qp->page->status, SRN_QP_GATHERS);
-	return true;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_requester_gather);
-
-static void end_gathering(struct srn_qp *qp)
-{
-	srn_gather_end(&qp->req.gather, qp->sq.fetched);
-	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
-}
-
-/* Looks after @ns whether there was progress. */
-static void watch(struct srn_qp *qp, u64 ns)
-{
-	qp->req.quiet_una = qp->window.una;
-	srn_clock_set(&qp->clock, SRN_ALARM_QUIET, ns);
-}
-
-void srn_requester_hush(struct srn_qp *qp)
-{
-	srn_turn_assert_owned(&qp->turn);
-	end_gathering(qp);
-	tell(qp, false);
-	/* Nobody else would fetch it from a worker who does not come. */
-	watch(qp, 2 * SRN_TURN_LATE_NS);
-	qp->req.away = true;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_requester_hush);
-
-void srn_requester_alarm(struct srn_qp *qp, unsigned int due)
-{
-	if (due & BIT(SRN_ALARM_QUIET))
-		qp->req.quiet = true;
-	if (due & BIT(SRN_ALARM_GATHER))
-		srn_gather_is_late(&qp->req.gather);
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_requester_alarm);
-
-/* Whether answers will bring us back soon, so that what is posted meanwhile goes in one
- * burst. What is posted while something waits here could not go before the answers. The
- * alarm is not set anew for each answer, so that silence is noticed after one to two QUIET_NS.
- */
-static bool answers_come(struct srn_qp *qp)
-{
-	struct srn_requester *req = &qp->req;
-
-	if (qp->window.at.index != qp->sq.fetched)
-		return true;
-	if (srn_window_inflight(&qp->window) < SRN_DB_INFLIGHT)
-		return false;
-	req->quiet = req->quiet && req->quiet_una == qp->window.una;
-	if (req->quiet)
-		return false;
-	if (req->away || !srn_clock_is_set(&qp->clock, SRN_ALARM_QUIET))
-		watch(qp, QUIET_NS);
-	req->away = false;
-	return true;
-}
-
-void srn_requester_listen(struct srn_qp *qp)
-{
-	srn_turn_assert_owned(&qp->turn);
-	if (qp->who.kernel || qp->req.rings)
-		return;
-	tell(qp, true);
-	/* As in srn_requester_idle(). */
-	smp_mb();
-}
-
-bool srn_requester_idle(struct srn_qp *qp)
-{
-	bool may_send = srn_gate_qp(qp) == SRN_GATE_OPEN;
-	u32 tail;
-
-	srn_turn_assert_owned(&qp->turn);
-	if (qp->who.kernel)
-		return false;
-	end_gathering(qp);
-	if (may_send && answers_come(qp)) {
-		tell(qp, false);
-		return false;
-	}
-	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
-	tell(qp, true);
-	/* Pairs with the provider's barrier between sq_tail and status. */
-	smp_mb();
-	if (!srn_sq_posted(qp, &tail))
-		return false;
-	if (!may_send || tail == qp->sq.fetched)
-		return false;
-	tell(qp, false);
-	return true;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_requester_idle);
-
 void srn_requester_reset(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
@@ -582,12 +467,8 @@ void srn_requester_reset(struct srn_qp *qp)
 	srn_retry_reset(qp);
 	srn_early_reset(&qp->early);
 	/* Not the wait for room: answers before a NAK may be waiting, too. */
-	srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
-	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
-	qp->req.gather = (struct srn_gather){};
+	srn_bell_reset(qp);
 	qp->req.bulky = false;
-	if (qp->state == IB_QPS_RESET)
-		tell(qp, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 

@@ -8,6 +8,7 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 
+#include "bell.h"
 #include "clock.h"
 #include "completer.h"
 #include "gather.h"
@@ -320,7 +321,7 @@ static bool run_alarms(struct srn_qp *qp, bool left)
 		run_answers(qp);
 	due = srn_clock_expired(&qp->clock);
 	srn_retry_alarm(qp, due);
-	srn_requester_alarm(qp, due);
+	srn_bell_alarm(qp, due);
 	if (due & BIT(SRN_ALARM_PACE))
 		srn_react_woken(qp, ktime_get_ns());
 	return due;
@@ -348,7 +349,7 @@ static bool run_flush(struct srn_qp *qp)
 	int budget = flush_budget(qp), rest = budget;
 	bool more;
 
-	srn_requester_listen(qp);
+	srn_bell_listen(qp);
 	more = srn_sq_flush(qp, &rest);
 	srn_requester_reset(qp);
 	if (qp->state == IB_QPS_ERR)
@@ -386,7 +387,7 @@ static bool takes_posts(struct srn_qp *qp, unsigned int bits, bool more)
 {
 	if (qp->answered || (bits & ~(SRN_TURN_RX | SRN_TURN_GATHER)))
 		return true;
-	return (bits & SRN_TURN_GATHER) && (more || !srn_requester_gather(qp));
+	return (bits & SRN_TURN_GATHER) && (more || !srn_bell_gather(qp));
 }
 
 /* The order is that of urgency: what arrived decides what may be sent. */
@@ -400,7 +401,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */
-	if ((bits & SRN_TURN_TIMER) && !run_alarms(qp, more) && qp->req.gather.on)
+	if ((bits & SRN_TURN_TIMER) && !run_alarms(qp, more) && qp->req.bell.gather.on)
 		bits &= ~SRN_TURN_TIMER;
 	sq = takes_posts(qp, bits, more || notices);
 	if (unlikely(qp->sq.stale))
@@ -414,7 +415,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 	if (is_error(qp))
 		flush = run_flush(qp);
 	if (sq && !more && !flush)
-		more = srn_requester_idle(qp);
+		more = srn_bell_idle(qp);
 	/* In error, too: a peer waits for the answers on the way to a NAK. But whoever rings is
 	 * not to wait for them.
 	 */
@@ -533,7 +534,7 @@ enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 	if (!streams(qp))
 		return heard(srn_turn_kick_here(&qp->turn, lags(qp) ? SRN_TURN_GATHER : SRN_TURN_SQ));
 	if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
-		srn_requester_hush(qp);
+		srn_bell_hush(qp);
 		srn_turn_send_away(&qp->turn);
 	}
 	return SRN_HEARD;

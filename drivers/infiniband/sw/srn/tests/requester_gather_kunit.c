@@ -55,7 +55,7 @@ static u64 post(struct srn_qp *qp, u32 tail)
 static bool gathers(const struct srn_qp *qp)
 {
 	return qp->page->status == SRN_QP_GATHERS &&
-	       srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER) && qp->req.gather.on;
+	       srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER) && qp->req.bell.gather.on;
 }
 
 /* The first post of who streams waits for those that follow, until he rings. */

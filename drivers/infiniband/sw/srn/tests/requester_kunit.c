@@ -37,12 +37,12 @@ static void srn_requester_alarm_once_test(struct kunit *test)
 	struct srn_qp *qp = new_busy(test);
 	ktime_t first;
 
-	KUNIT_EXPECT_FALSE(test, srn_requester_idle(qp));
+	KUNIT_EXPECT_FALSE(test, srn_bell_idle(qp));
 	KUNIT_EXPECT_FALSE(test, rings(qp));
 	first = due(qp);
 	KUNIT_EXPECT_NE(test, first, 0);
 	srn_window_acked(&qp->window, 1);
-	KUNIT_EXPECT_FALSE(test, srn_requester_idle(qp));
+	KUNIT_EXPECT_FALSE(test, srn_bell_idle(qp));
 	KUNIT_EXPECT_EQ(test, due(qp), first);
 }
 
@@ -52,20 +52,20 @@ static void srn_requester_silence_test(struct kunit *test)
 	struct srn_qp *qp = new_busy(test);
 	int i;
 
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	srn_window_acked(&qp->window, 1);
 	for (i = 0; i < 2; i++) {
 		srn_clock_clear(&qp->clock, SRN_ALARM_QUIET);
-		srn_requester_alarm(qp, BIT(SRN_ALARM_QUIET));
-		srn_requester_idle(qp);
+		srn_bell_alarm(qp, BIT(SRN_ALARM_QUIET));
+		srn_bell_idle(qp);
 		KUNIT_EXPECT_EQ(test, rings(qp), i == 1);
 		KUNIT_EXPECT_EQ(test, !due(qp), i == 1);
 	}
 	/* Until there are answers. */
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	srn_window_acked(&qp->window, 2);
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	KUNIT_EXPECT_FALSE(test, rings(qp));
 }
 
@@ -74,9 +74,9 @@ static void srn_requester_few_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_busy(test);
 
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	srn_window_acked(&qp->window, SRN_DB_INFLIGHT + 1);
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	KUNIT_EXPECT_EQ(test, due(qp), 0);
 }
@@ -88,10 +88,10 @@ static void srn_requester_back_test(struct kunit *test)
 	ktime_t begin = ktime_get(), away;
 	s64 for_worker, for_posts;
 
-	srn_requester_hush(qp);
+	srn_bell_hush(qp);
 	away = due(qp);
 	for_worker = ktime_sub(away, begin);
-	srn_requester_idle(qp);
+	srn_bell_idle(qp);
 	for_posts = ktime_sub(due(qp), ktime_get());
 	KUNIT_EXPECT_FALSE(test, rings(qp));
 	KUNIT_EXPECT_NE(test, due(qp), away);

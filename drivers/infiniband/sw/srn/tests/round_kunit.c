@@ -445,7 +445,7 @@ static void srn_round_hushed_is_watched_test(struct kunit *test)
 
 	give_clock(test, qp);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
-	srn_requester_hush(qp);
+	srn_bell_hush(qp);
 	KUNIT_EXPECT_FALSE(test, qp->page->status & SRN_QP_NEED_DB);
 	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_QUIET));
 	srn_turn_disown(&qp->turn);
