@@ -2,8 +2,30 @@
 # shellcheck shell=bash
 #
 # Suites that are made up, and the runner on them in a boot of their own: what it makes of the
-# faults that srn_fault.ko commits.
+# faults that srn_fault.ko commits, which is built here, too.
 : "${made:?}"
+
+# tree_of KERNEL: for modules.
+tree_of() {
+	local dir
+
+	case $1 in
+	stock) scripts/find-kernel && return ;;
+	uml) dir=$(selftests/uml/kernel) ;;
+	debug) dir=$(selftests/qemu/debug-kernel) ;;
+	race) dir=$(selftests/qemu/debug-kernel --race) ;;
+	esac || return
+	echo "$dir/build"
+}
+
+# build_fault KERNEL ARCH: the module that commits them.
+build_fault() {
+	local dir
+
+	dir=$(tree_of "$1") && mkdir -p "$made/$1" &&
+		cp selftests/control/{Kbuild,srn_fault.c} "$made/$1/" &&
+		make --no-print-directory -C "$dir" "M=$made/$1" ARCH="$2" modules
+}
 
 # make_suite HOME NAME KERNEL BODY
 make_suite() {

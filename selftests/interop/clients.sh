@@ -104,19 +104,18 @@ lossy() {
 	tc qdisc replace dev eth0 root netem loss 1% limit 100000 || return
 	LOSSY=1
 	barrier lossy
-	lost=$(dropped) again=$(resent)
+	lost=$(dropped eth0) again=$(resent)
 	port=$((port + 1))
 	pair_case "srnverify of UC and UD, 1 % loss" $port "$srnverify -d $DEV -x $G4 -p $port" \
 		"$srnverify -d $DEV -x $G4 -p $port --threads 4 --rounds 1 --lossy $without,rc $PEERCTL"
 	perftest "ib_write_bw, 1 % loss" "ib_write_bw -s $size -n 400"
 	perftest "ib_send_bw, 1 % loss" "ib_send_bw -s $size -n 400"
 	LOSSY=
-	run_case "packets were lost" [ "$(dropped)" -gt "$lost" ]
+	run_case "packets were lost" [ "$(dropped eth0)" -gt "$lost" ]
 	[ "$ME$TYPE" != 2srn ] || run_case "and sent again" [ "$(resent)" -gt "$again" ]
 	tc qdisc del dev eth0 root
 }
 
-dropped() { tc -s qdisc show dev eth0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1; }
 resent() { hw_counter "$DEV" retransmitted_pkts || echo 0; }	# rxe has none of that name
 
 # ibv_*_pingpong as programs of others that work: what they compare with -c is one byte a page, and

@@ -55,6 +55,12 @@ link_in() {
 	ip netns exec "$1" rdma link add "$2" type srn netdev "$3" && wait_for link_active "$2"
 }
 
+# uncut Y|N: whether messages may leave so, as runs.
+uncut() {
+	[ -d /sys/module/srn ] || modprobe srn || return
+	echo "$1" >/sys/module/srn/parameters/runs
+}
+
 # knows NETNS ADDRESS: a host has the MAC of another. What connects a QP waits a second or so for it,
 # which a host that has just lost its addresses may need for IPv6.
 knows() {

@@ -45,11 +45,11 @@ damage_between() {
 		$3 > before[$1, $2] + 0 { print $1 " counted " $2 " +" $3 - before[$1, $2] }' "$@"
 }
 
-# What is excused and what is harmless, a share of the traffic at most: else RC could lose each train
-# once, and pass. 'COUNTER:OF', one in repair_share; more between emulated machines, which are late when
-# their host is busy, and then send again what nobody has lost. A machine that stands still for a while sends much
-# again: the floor. And a receiver that is not ready has the message sent again each time it says so, with
-# what is behind it.
+# What is excused and what is harmless, a share of the traffic at most: else RC could lose each
+# train once, and pass. 'COUNTER:OF', one in repair_share; more where keeps_order
+# is false, as between emulated machines, which are late when their host is busy, and then send again
+# what nobody has lost. A machine that stands still for a while sends much again: the floor. And a
+# receiver that is not ready has the message sent again each time it says so, with what is behind it.
 repairs="retransmitted_pkts:sent_pkts duplicate_request:rcvd_pkts"
 repair_share() { if keeps_order; then echo 10; else echo 3; fi; }
 repair_floor=64
@@ -112,8 +112,23 @@ excused() {
 	done
 }
 
+# steer CPUS: which of them take what comes in, by whatever netdev that is there now, in whatever
+# namespace. A veth hands packets over on the CPU that sent them: with two, a queue pair's overtake each
+# other, and UC loses messages by that. With one they stay in order, and so they do with RPS, which
+# chooses one for each flow.
+steer() {
+	local ns set="for file in /sys/class/net/*/queues/rx-*/rps_cpus; do
+		[ ! -e \$file ] || echo $1 >\$file || exit
+	done"
+
+	sh -c "$set" || return
+	for ns in $(ip netns list | cut -d' ' -f1); do
+		ip netns exec "$ns" sh -c "$set" || return
+	done
+}
+
 # keeps_order: nobody on the way lets the packets of a queue pair overtake each other. A suite that sees
-# to that where there are several CPUs says in_order=1.
+# to that where there are several CPUs, by steer(), says in_order=1.
 keeps_order() { [ "$(nproc)" = 1 ] || [ -n "${in_order-}" ]; }
 
 # undamaged COMMAND...: it succeeds, and no device that is there afterwards counted damage.

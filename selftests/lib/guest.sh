@@ -247,13 +247,23 @@ gid_index() {
 
 # hw_counter DEVICE NAME
 hw_counter() {
-	local dir value
+	local value
+
+	read_counter "$@" && echo "$value"
+}
+
+# read_counter DEVICE NAME: sets value. For where there are many: hw_counter in $() is a process.
+read_counter() {
+	local dir
 
 	for dir in /sys/class/infiniband/"$1"/{ports/1/,}hw_counters; do
-		[ -e "$dir/$2" ] && read -r value <"$dir/$2" && echo "$value" && return
+		[ -e "$dir/$2" ] && read -r value <"$dir/$2" && return
 	done
 	return 1
 }
+
+# dropped NETDEV: packets, by its root qdisc.
+dropped() { tc -s qdisc show dev "$1" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1; }
 
 rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
 

@@ -169,9 +169,7 @@ SendWr FateChannel::Atomic(Kind kind, uint64_t i) const {
   if (kind == Kind::kFetchAdd) return SendWr::FetchAdd(i, word, b_.mr.At(kWord), 1);
   if (kind == Kind::kCompareSwap)
     return SendWr::CompareSwap(i, word, b_.mr.At(kWord), kStart + i, kStart + i + 1);
-  SendWr write = SendWr::Write(i, word, b_.mr.At(kWord + 8 * i)).Inline();
-  write.raw()->opcode = IBV_WR_ATOMIC_WRITE;
-  return write;
+  return SendWr::AtomicWrite(i, word, b_.mr.At(kWord + 8 * i));
 }
 
 std::vector<SendWr> FateChannel::Requests(Kind kind) const {

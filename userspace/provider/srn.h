@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "domain.h"
 #include "doorbell.h"
 #include "kernel_abi.h"
 #include "lock.h"
@@ -22,42 +23,6 @@ struct Context {
   verbs_context vctx;
   int doorbell_fd;  // -1 until the kernel has given one
   Gathered gathered;
-};
-
-// A thread domain: what is created in it is used by one thread at a time.
-struct Td {
-  ibv_td td;
-  std::atomic<int> users;  // parent domains
-};
-
-// A protection domain, or a parent domain that stands for one.
-struct Pd {
-  ibv_pd pd;
-  Pd* protection;  // parent domains: the domain they stand for; else null
-  Td* td;          // parent domains with a thread domain
-  // Parent domains that stand for this one; of a parent domain the queues in it. Of what was
-  // made in a protection domain the kernel knows.
-  std::atomic<int> users;
-};
-
-// The parent domain that a queue was made in stays while the queue does, and with it the thread
-// domain on whose word the queue has no locks.
-class InDomain {
- public:
-  InDomain() = default;
-  InDomain(const InDomain&) = delete;
-  InDomain& operator=(const InDomain&) = delete;
-  ~InDomain() {
-    if (parent_ != nullptr) parent_->users.fetch_sub(1);
-  }
-  void Enter(ibv_pd* pd) {
-    if (pd == nullptr || reinterpret_cast<Pd*>(pd)->protection == nullptr) return;
-    parent_ = reinterpret_cast<Pd*>(pd);
-    parent_->users.fetch_add(1);
-  }
-
- private:
-  Pd* parent_ = nullptr;
 };
 
 struct Qp;
@@ -133,8 +98,6 @@ inline Context& ToContext(ibv_context* context) {
   return *reinterpret_cast<Context*>(reinterpret_cast<unsigned char*>(context) -
                                      offsetof(verbs_context, context));
 }
-inline Td& ToTd(ibv_td* td) { return *reinterpret_cast<Td*>(td); }
-inline Pd& ToPd(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 inline Mw& ToMw(ibv_mw* mw) { return *reinterpret_cast<Mw*>(mw); }
 inline Ah& ToAh(ibv_ah* ah) { return *reinterpret_cast<Ah*>(ah); }
 inline Cq& ToCq(ibv_cq* cq) { return *reinterpret_cast<Cq*>(cq); }
@@ -165,9 +128,6 @@ inline std::nullptr_t Fail(int error) {
   errno = error;
   return nullptr;
 }
-
-// Whether objects of this domain need no locks.
-inline bool IsSingleThreaded(ibv_pd* pd) { return pd != nullptr && ToPd(pd).td != nullptr; }
 
 // srn.cc
 extern const verbs_device_ops kDeviceOps;

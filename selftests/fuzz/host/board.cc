@@ -2,19 +2,10 @@
 #include "board.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+
+#include "require.h"
 
 namespace fuzz {
-namespace {
-
-void Require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 Board::Board(uint32_t first_psn, const srn_score_wait& wait) : first_psn_(first_psn), wait_(wait) {
   srn_score_start(&score_, Psn(0));

@@ -4,13 +4,12 @@
 #include <fuzz/source.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include <roce/sack.h>
 
 #include "board.h"
+#include "require.h"
 
 extern "C" {
 #include "reader.h"
@@ -20,12 +19,6 @@ namespace {
 
 using fuzz::Board;
 using fuzz::Source;
-
-void Require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 // Mostly a SACK as it should be, in front of any map; but for the ICRC, which is none.
 std::vector<uint8_t> Packet(Source& source) {

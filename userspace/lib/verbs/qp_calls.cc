@@ -7,7 +7,7 @@
 namespace verbs {
 namespace {
 
-// False if ibv_wr_*() has no such request.
+// False of what is posted by ibv_post_send() alone here: what is done with windows.
 bool Begin(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   const auto& rdma = wr.wr.rdma;
   const auto& atomic = wr.wr.atomic;
@@ -46,12 +46,6 @@ bool Begin(ibv_qp_ex* qp, const ibv_send_wr& wr) {
       ibv_wr_atomic_write(qp, rdma.rkey, rdma.remote_addr,
                           reinterpret_cast<const void*>(wr.sg_list[0].addr));
       return true;
-    case IBV_WR_LOCAL_INV:
-      ibv_wr_local_inv(qp, wr.invalidate_rkey);
-      return true;
-    case IBV_WR_BIND_MW:
-      ibv_wr_bind_mw(qp, wr.bind_mw.mw, wr.bind_mw.rkey, &wr.bind_mw.bind_info);
-      return true;
     default:
       return false;
   }
@@ -68,11 +62,9 @@ void SetInline(ibv_qp_ex* qp, const ibv_send_wr& wr) {
     ibv_wr_set_inline_data_list(qp, buffers.size(), buffers.data());
 }
 
-// The atomic write has taken its data already, and some have none.
+// The atomic write has taken its data already.
 void SetData(ibv_qp_ex* qp, const ibv_send_wr& wr) {
-  if (wr.opcode == IBV_WR_ATOMIC_WRITE || wr.opcode == IBV_WR_LOCAL_INV ||
-      wr.opcode == IBV_WR_BIND_MW)
-    return;
+  if (wr.opcode == IBV_WR_ATOMIC_WRITE) return;
   if (wr.send_flags & IBV_SEND_INLINE)
     SetInline(qp, wr);
   else if (wr.num_sge == 1)

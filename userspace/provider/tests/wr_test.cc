@@ -29,6 +29,13 @@ class WrTest : public ProviderTest {
     qp_->wr_flags = IBV_SEND_SIGNALED;
   }
 
+  // A window of type 2 with this key.
+  ibv_mw* MakeWindow(uint32_t rkey) {
+    ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+    if (mw != nullptr) mw->rkey = rkey;
+    return mw;
+  }
+
   ibv_qp_ex* qp_ = nullptr;
   KernelQp* queue_ = nullptr;
 };
@@ -125,13 +132,11 @@ TEST_F(WrTest, BindTakesTheNewKey) {
 
 // A key that no bind gave it would be refused, wherever the program hands it to.
 TEST_F(WrTest, BindThatIsNotPostedLeavesTheKey) {
-  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
-  ibv_mw* other = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ibv_mw* mw = MakeWindow(0x700);
+  ibv_mw* other = MakeWindow(0x800);
   ASSERT_NE(mw, nullptr);
   ASSERT_NE(other, nullptr);
   const ibv_mw_bind_info info = {};
-  mw->rkey = 0x700;
-  other->rkey = 0x800;
 
   ibv_wr_start(qp_);
   ibv_wr_bind_mw(qp_, mw, 1, &info);
@@ -164,12 +169,11 @@ TEST_F(WrTest, BindThatIsNotPostedLeavesTheKey) {
 
 // Nobody could say which key it has when one of the two is not posted.
 TEST_F(WrTest, WindowIsBoundByOneQpAtATime) {
-  ibv_mw* mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ibv_mw* mw = MakeWindow(0x700);
   ibv_qp_ex* other = MakeQpEx(IBV_QPT_RC, kAllRc);
   ASSERT_NE(mw, nullptr);
   ASSERT_NE(other, nullptr);
   const ibv_mw_bind_info info = {};
-  mw->rkey = 0x700;
 
   ibv_wr_start(qp_);
   ibv_wr_bind_mw(qp_, mw, 1, &info);

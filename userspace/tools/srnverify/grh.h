@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The 40 bytes in front of a UD message: the IP header that it came with.
+// What a receiver is told of the IP header that a UD message came with: 40 bytes in front of it,
+// and `sl`.
 #pragma once
 
 #include <infiniband/verbs.h>
