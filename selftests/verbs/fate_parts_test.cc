@@ -78,22 +78,28 @@ TEST_P(FateParts, Atomics) {
 // loss, and those.
 TEST_P(FateParts, NothingElseComesAgain) {
   const std::set<int> lost = {3, 11, 12, 30};
+  // Two that are next to each other are one request.
+  constexpr uint64_t kRequests = 3;
+  constexpr int kTurns = 20;
 
-  ASSERT_NO_FATAL_FAILURE(Renew(kLong, kSeconds));
-  Prepare(Kind::kRead);
-  std::vector<Fate> fates;
-  for (int position : lost) fates.push_back(ResponseAt(position, "drop"));
-  fates.push_back(
-      {.action = "drop", .kind = "response", .qpn = a_end_.qp.num(), .times = 0, .permille = 0});
-  Must(SetFates(fates));
-  const HwCounts before = a_counters_.Read();
-  Post(Kind::kRead);
-  ExpectDone(Kind::kRead);
-  const HwCounts now = a_counters_.Read();
-  // A host that is slow asks more often, for one gap at a time.
-  const uint64_t again = now.Sum({"retransmitted_pkts"}) - before.Sum({"retransmitted_pkts"}) - 3;
-  EXPECT_LE(Must(CountFates()).back().seen, kLong.packets + lost.size() + 2 * again);
-  ExpectHealthy();
+  for (int turn = 0; turn < kTurns; turn++) {
+    ASSERT_NO_FATAL_FAILURE(Renew(kLong, kSeconds));
+    Prepare(Kind::kRead);
+    std::vector<Fate> fates;
+    for (int position : lost) fates.push_back(ResponseAt(position, "drop"));
+    fates.push_back(
+        {.action = "drop", .kind = "response", .qpn = a_end_.qp.num(), .times = 0, .permille = 0});
+    Must(SetFates(fates));
+    const uint64_t before = a_counters_["retransmitted_pkts"];
+    Post(Kind::kRead);
+    ExpectDone(Kind::kRead);
+    ExpectHealthy();
+    // A host that is slow takes for lost what is on its way, and asks for it.
+    if (a_counters_["retransmitted_pkts"] - before > kRequests) continue;
+    EXPECT_EQ(Must(CountFates()).back().seen, kLong.packets + lost.size());
+    return;
+  }
+  ADD_FAILURE() << "never without a request that was too many";
 }
 
 SRN_OVER_BOTH_IP(FateParts);

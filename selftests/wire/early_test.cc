@@ -8,8 +8,9 @@
 namespace wire {
 namespace {
 
-class RcEarly : public HoldTest {
+class RcEarly : public LongPathTest {
  protected:
+  void SetUp() override { HoldTest::SetUp(); }
   // The packet of an answer that was asked for again from there on.
   Packet Again(Packet packet) {
     if (packet.bth.opcode == static_cast<uint8_t>(Operation::kReadResponseMiddle)) {
@@ -58,19 +59,19 @@ TEST_P(RcEarly, WhatCantBePlacedIsNotTaken) {
 
 // What was asked for again brings all that follows: the next hole is in it.
 TEST_P(RcEarly, SecondHoleIsNotAskedForTwice) {
-  Start({.timeout = 20});
+  MakeLongPath([&] { Start({.timeout = 20}); });
   const uint32_t length = 6 * mtu();
   const Bytes data = Pattern(length);
   PostRead(1, length);
   ExpectReadRequest(DevPsn(0), length);
-  const auto answer = ReadResponses(DevPsn(0), data, mtu(), 1);
+  const auto answer = ReadResponses(DevPsn(0), data, mtu(), 2);
   for (size_t i : {0, 2, 4, 5}) peer().Send(answer[i]);
   ExpectReadRequest(DevPsn(1), length, mtu());
   peer().Send(Again(answer[1]));
   peer().Send(answer[2]);
   peer().Send(answer[3]);
   ExpectSent(1, IBV_WC_RDMA_READ);
-  peer().ExpectNothing();
+  ExpectNoneAgain();
   ExpectPlaced(kPlace, data, 0);
 }
 
@@ -94,23 +95,23 @@ TEST_P(RcEarly, HoleThatIsLostAgainIsAskedForAgain) {
 
 // The second READ is answered before the first: it completes behind it, and is not asked for again.
 TEST_P(RcEarly, AnswersToLaterReadsAreKept) {
-  Start({.timeout = 20});
+  MakeLongPath([&] { Start({.timeout = 20}); });
   const uint32_t length = 3 * mtu();
   const Bytes one = Pattern(length, 1), two = Pattern(length, 2);
   PostRead(1, length, kPlace);
   PostRead(2, length, 4 * kPlace);
   ExpectReadRequest(DevPsn(0), length);
   ExpectReadRequest(DevPsn(3), length);
-  const auto first = ReadResponses(DevPsn(0), one, mtu(), 1);
+  const auto first = ReadResponses(DevPsn(0), one, mtu(), 2);
   for (size_t i : {0, 1}) peer().Send(first[i]);
-  Send(ReadResponses(DevPsn(3), two, mtu(), 2));
+  Send(ReadResponses(DevPsn(3), two, mtu(), 3));
   ExpectReadRequest(DevPsn(2), length, 2 * mtu());
-  peer().Send(ReadResponse(Operation::kReadResponseOnly, DevPsn(2), Bytes(first[2].payload), 1));
+  peer().Send(ReadResponse(Operation::kReadResponseOnly, DevPsn(2), Bytes(first[2].payload), 2));
   ExpectSent(1, IBV_WC_RDMA_READ);
   ExpectSent(2, IBV_WC_RDMA_READ);
   EXPECT_EQ(ep().Copy(kPlace, length), one);
   EXPECT_EQ(ep().Copy(4 * kPlace, length), two);
-  peer().ExpectNothing();
+  ExpectNoneAgain();
 }
 
 // An ACK of what is behind the hole is said once, and kept.
