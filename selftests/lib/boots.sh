@@ -54,28 +54,38 @@ end_boot() {
 	[ ${#left[@]} = 0 ] || run_boot "${machine[@]}" "${left[@]}"
 }
 
-# Who does not need the whole machine runs beside others: one boot at a time.
-# begin_beside KERNEL VMS MTU CLOCK SUITE... and end_beside.
-beside=()
+# Who does not need the whole machine runs beside others.
+# begin_beside KERNEL VMS MTU CLOCK SUITE..., and end_beside, which awaits all of them.
+declare -A beside	# by boot: process, when it began, and what it is of
 
 begin_beside() {
 	boot=$((boot + 1))
 	title "$(label_of "$@"), beside what follows"
 	start_boot $boot "$@" &
-	beside=("$!" "$boot" "$SECONDS" "$@")
+	beside[$boot]="$! $SECONDS $*"
 }
 
 end_beside() {
-	local rc=0 ended=(${beside[@]+"${beside[@]}"})
+	local number rc words
 
-	beside=()
-	[ ${#ended[@]} != 0 ] || return 0
-	wait "${ended[0]}" || rc=$?
-	title "$(label_of "${ended[@]:3}"), which ran beside what is above"
-	end_boot "${ended[1]}" $rc "${ended[2]}" "${ended[@]:3}"
+	for number in $(printf '%s\n' "${!beside[@]}" | sort -n); do
+		rc=0
+		read -ra words <<<"${beside[$number]}"
+		unset "beside[$number]"
+		wait "${words[0]}" || rc=$?
+		title "$(label_of "${words[@]:2}"), which ran beside what is above"
+		end_boot "$number" $rc "${words[@]:1}"
+	done
 }
 
-runs_beside() { [ ${#beside[@]} != 0 ] && kill -0 "${beside[0]}" 2>/dev/null; }
+runs_beside() {
+	local words
+
+	for words in "${beside[@]}"; do
+		! kill -0 "${words%% *}" 2>/dev/null || return 0
+	done
+	return 1
+}
 
 # start_boot BOOT KERNEL VMS MTU CLOCK SUITE...
 start_boot() {
@@ -142,21 +152,22 @@ status_of() {
 # run_all SUITE...: boots are dear in an emulated machine, so suites that want the same one
 # share it. Those of the debug kernel come last: it may still be in the making.
 run_all() {
-	local suite key keys=() late=() first=() name kernel vms mtu clock
+	local suite key keys=() late=() first=() counted=() name kernel vms mtu clock
 
 	for suite; do
 		IFS='|' read -r name kernel vms mtu clock _ <<<"$suite"
 		key="$kernel|$vms|$mtu|$clock"
-		[[ " ${first[*]-} ${keys[*]-} ${late[*]-} " != *" $key "* ]] || continue
-		case $kernel in
-		host) ;;
-		debug) late+=("$key") ;;
-		uml) first+=("$key") ;;
+		[[ " ${first[*]-} ${counted[*]-} ${keys[*]-} ${late[*]-} " != *" $key "* ]] || continue
+		case $kernel:$clock in
+		host:*) ;;
+		debug:*) late+=("$key") ;;
+		uml:*) first+=("$key") ;;
+		*:instructions) counted+=("$key") ;;
 		*) keys+=("$key") ;;
 		esac
 	done
 	run_first "$@"
-	for key in "${first[@]:1}" ${keys[@]+"${keys[@]}"} ${late[@]+"${late[@]}"}; do
+	for key in "${first[@]:1}" "${counted[@]:1}" ${keys[@]+"${keys[@]}"} ${late[@]+"${late[@]}"}; do
 		run_key "$key" "$@"
 	done
 	end_beside
@@ -167,10 +178,16 @@ is_wide() { [ "$(nproc)" -ge 4 ]; }
 
 # run_first SUITE...: the suites of the host, and those of User-Mode Linux (of run_all's first key) in
 # two parts: the first runs all the while beside, the second when the host's suites are done. Each
-# has one CPU and no emulator under it, and one after the other they would take twice as long.
+# has one CPU and no emulator under it, and one after the other they would take twice as long. They
+# wait often, and what counts instructions does not mind who else is there: it runs beside, too.
 run_first() {
 	local suite machine=() group=() part
 
+	if [ ${#counted[@]} != 0 ]; then
+		find_group "${counted[0]}" "$@"
+		begin_beside "${machine[@]}" "${group[@]}"
+		group=()
+	fi
 	if [ ${#first[@]} != 0 ]; then
 		find_group "${first[0]}" "$@"
 		part=$(((${#group[@]} + 1) / 2))
@@ -183,8 +200,7 @@ run_first() {
 	end_beside
 }
 
-# run_key KEY SUITE...: a boot for the suites with this key. On a wide machine two run at a time; what
-# counts instructions has a clock that knows no others, but what it is compared with was alone.
+# run_key KEY SUITE...: a boot for the suites with this key. On a wide machine two run at a time.
 run_key() {
 	local machine=() group=()
 
