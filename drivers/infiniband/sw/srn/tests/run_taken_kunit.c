@@ -101,6 +101,8 @@ static void srn_run_early_test(struct kunit *test)
 	migrate_enable();
 	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, srn_psn_add(PSN, write.num));
 	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.msn, 2);
+	/* All of them in one go. */
+	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_ACK), 1);
 	expect_memory(test, r.mem);
 	srn_hold_purge(r.qp->dev, &r.qp->resp.hold);
 }
