@@ -8,8 +8,9 @@
 
 namespace share {
 
-// Tests that would begin later than so long after the program are skipped. One that runs then ends
-// by itself, and takes back what it has set for others: a signal in its middle would leave that.
+// The program ends, with what the tests made of its status, instead of a test that would begin
+// later than so long after it. One that runs then ends by itself, and takes back what it has set
+// for others: a signal in its middle would leave that.
 class TimeLimit : public testing::EmptyTestEventListener {
  public:
   explicit TimeLimit(std::chrono::seconds limit) : end_(std::chrono::steady_clock::now() + limit) {}
