@@ -3,6 +3,7 @@
 #include "../limits.h"
 #include "../mw.h"
 #include "../requester.h"
+#include "../retry.h"
 #include "../stats.h"
 #include "fake_sender.h"
 
@@ -112,6 +113,26 @@ static struct srn_qp *half_sent(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	KUNIT_EXPECT_TRUE(test, srn_requester_run(qp, &budget));
 	return qp;
+}
+
+/* What was out for the whole of the ACK timeout may be in a queue: as little goes as can, and for a
+ * while in packets of their own.
+ */
+static void srn_requester_narrow_in_silence_test(struct kunit *test)
+{
+	struct srn_qp *qp = half_sent(test);
+	u32 cwnd = qp->window.cwnd;
+
+	qp->timeout = 14;
+	qp->retry.retries = 1;
+	qp->retry.waited_ns = NSEC_PER_SEC;
+	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 1);
+	KUNIT_EXPECT_GT(test, cwnd, qp->window.floor);
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, qp->window.floor);
+	KUNIT_EXPECT_EQ(test, qp->window.doubt, SRN_RUN_DOUBT);
 }
 
 /* The first packet left the asking to the second, which may not leave any more. */
@@ -409,6 +430,7 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_stale_test),
 	KUNIT_CASE(srn_requester_stale_overrun_test),
 	KUNIT_CASE(srn_requester_asks_when_drained_test),
+	KUNIT_CASE(srn_requester_narrow_in_silence_test),
 	KUNIT_CASE(srn_requester_fails_in_sqd_test),
 	KUNIT_CASE(srn_requester_alarm_once_test),
 	KUNIT_CASE(srn_requester_silence_test),
