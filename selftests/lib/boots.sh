@@ -56,7 +56,7 @@ end_boot() {
 
 # Who does not need the whole machine runs beside others.
 # begin_beside KERNEL VMS MTU CLOCK SUITE..., and end_beside, which awaits all of them.
-declare -A beside	# by boot: process, when it began, and what it is of
+declare -A beside	# by boot: process, when it began, and what it is of, as words without blanks
 
 begin_beside() {
 	boot=$((boot + 1))
@@ -178,16 +178,11 @@ is_wide() { [ "$(nproc)" -ge 4 ]; }
 
 # run_first SUITE...: the suites of the host, and those of User-Mode Linux (of run_all's first key) in
 # two parts: the first runs all the while beside, the second when the host's suites are done. Each
-# has one CPU and no emulator under it, and one after the other they would take twice as long. They
-# wait often, and what counts instructions does not mind who else is there: it runs beside, too.
+# has one CPU and no emulator under it, and one after the other they would take twice as long.
 run_first() {
 	local suite machine=() group=() part
 
-	if [ ${#counted[@]} != 0 ]; then
-		find_group "${counted[0]}" "$@"
-		begin_beside "${machine[@]}" "${group[@]}"
-		group=()
-	fi
+	begin_counted "$@"
 	if [ ${#first[@]} != 0 ]; then
 		find_group "${first[0]}" "$@"
 		part=$(((${#group[@]} + 1) / 2))
@@ -198,6 +193,16 @@ run_first() {
 	done
 	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:part}"
 	end_beside
+}
+
+# begin_counted SUITE...: what counts instructions (run_all's first key of that) begins beside those that
+# run_first runs: they wait often, and its clock does not see who else is there.
+begin_counted() {
+	local machine=() group=()
+
+	[ ${#counted[@]} != 0 ] || return 0
+	find_group "${counted[0]}" "$@"
+	begin_beside "${machine[@]}" "${group[@]}"
 }
 
 # run_key KEY SUITE...: a boot for the suites with this key. On a wide machine two run at a time.

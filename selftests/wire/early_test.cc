@@ -8,6 +8,7 @@
 namespace wire {
 namespace {
 
+// Of "hold"; on a long path where a probe would ask for what is on its way.
 class RcEarly : public LongPathTest {
  protected:
   void SetUp() override { HoldTest::SetUp(); }
