@@ -231,6 +231,9 @@ static void srn_run_no_datagram_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
 	skb->skb_iif = LOOPBACK_IFINDEX;
 	KUNIT_EXPECT_TRUE(test, srn_run_arrived(skb));
+	skb->encapsulation = 0;
+	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
+	skb->encapsulation = 1;
 	skb_set_inner_protocol(skb, htons(ETH_P_TEB));
 	KUNIT_EXPECT_FALSE(test, srn_run_arrived(skb));
 	skb_set_inner_ipproto(skb, IPPROTO_UDP);

@@ -204,23 +204,29 @@ static void srn_tally_nested_test(struct kunit *test)
 {
 	struct bound *b = new_bound(test);
 	struct srn_qp *second = second_qp(test, b->o->qp.dev), *foreign = second_qp(test, NULL);
+	struct bound *other = new_bound(test);
 	struct srn_tally *was;
 
 	KUNIT_ASSERT_EQ(test, bind(&b->counter, &b->o->qp), 0);
+	KUNIT_ASSERT_EQ(test, bind(&other->counter, &other->o->qp), 0);
 	local_bh_disable();
 	was = srn_tally_swap(rcu_dereference_bh(b->o->qp.tally));
 	KUNIT_EXPECT_NULL(test, was);
 	srn_round_rx(second, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 5));
+	srn_round_rx(&other->o->qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 5));
 	srn_count(b->o->qp.dev, SRN_CNT_TIMEOUT);
 	srn_count(foreign->dev, SRN_CNT_TIMEOUT);
 	srn_tally_swap(was);
 	srn_count(b->o->qp.dev, SRN_CNT_TIMEOUT);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(second));
+	KUNIT_EXPECT_TRUE(test, wait_idle(&other->o->qp));
 	KUNIT_EXPECT_EQ(test, of_counter(test, &b->counter, SRN_CNT_OUT_OF_SEQ), 0);
+	KUNIT_EXPECT_EQ(test, of_counter(test, &other->counter, SRN_CNT_OUT_OF_SEQ), 1);
 	KUNIT_EXPECT_EQ(test, of_counter(test, &b->counter, SRN_CNT_TIMEOUT), 1);
 	KUNIT_EXPECT_EQ(test, of_port(test, b, SRN_CNT_TIMEOUT), 1);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(foreign->dev, SRN_CNT_TIMEOUT), 1);
+	KUNIT_EXPECT_EQ(test, unbind(&other->counter, &other->o->qp), 0);
 	KUNIT_EXPECT_EQ(test, unbind(&b->counter, &b->o->qp), 0);
 }
 

@@ -140,6 +140,25 @@ static void srn_turn_put_down_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
 }
 
+/* A packet that came meanwhile is not put down with the rest; what was rung for is. */
+static void srn_turn_put_down_news_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+
+	f->left = SRN_LEFT_LATER;
+	f->more = 1;
+	f->kick_inside = SRN_TURN_RX;
+	KUNIT_EXPECT_FALSE(test, kicks_here_once(f));
+	KUNIT_EXPECT_EQ(test, f->rounds, 2);
+	KUNIT_EXPECT_TRUE(test, f->seen & SRN_TURN_RX);
+	f->more = 1;
+	f->kick_inside = SRN_TURN_GATHER;
+	KUNIT_EXPECT_TRUE(test, kicks_here_once(f));
+	KUNIT_EXPECT_EQ(test, f->rounds, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)(SRN_TURN_MORE | SRN_TURN_GATHER));
+	own_and_end(test, f);
+}
+
 /* However much others post meanwhile, who gives it back comes out; a worker has the rest. */
 static void srn_turn_disown_bounded_test(struct kunit *test)
 {
@@ -285,6 +304,7 @@ static struct kunit_case srn_turn_away_cases[] = {
 	KUNIT_CASE(srn_turn_later_test),
 	KUNIT_CASE(srn_turn_listed_test),
 	KUNIT_CASE(srn_turn_put_down_test),
+	KUNIT_CASE(srn_turn_put_down_news_test),
 	KUNIT_CASE(srn_turn_disown_bounded_test),
 	KUNIT_CASE(srn_turn_here_beside_news_test),
 	KUNIT_CASE(srn_turn_give_away_test),
