@@ -142,11 +142,11 @@ check: deps-tests ## every test; the last line is 'N passed, N failed, N skipped
 	selftests/run
 
 .PHONY: soak
-soak: deps-tests ## what takes hours: life, loss, hotplug, fuzzers, sanitizers, KCSAN (SRN_FUZZ_SECONDS, SRN_ROUNDS)
+soak: deps-tests ## what takes hours: life, loss, faults, fuzzers, sanitizers (SRN_FUZZ_SECONDS, SRN_ROUNDS)
 	@rc=0; \
-	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/ fuzz/host sanitize/ || rc=1; \
+	SRN_LONG=1 SRN_KERNELS='host stock debug uml' selftests/run soak/ fault/often fuzz/host sanitize/ || rc=1; \
 	SRN_LONG=1 SRN_KERNELS=race SRN_LOGS='$(abspath $(BUILD))/check.race' \
-		selftests/run kunit/module verbs/ soak/ control/ || rc=1; \
+		selftests/run kunit/module wire/ verbs/ soak/ control/ || rc=1; \
 	exit $$rc
 
 .PHONY: bench
