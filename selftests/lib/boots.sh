@@ -23,12 +23,12 @@ run_host() {
 # run_boot KERNEL VMS MTU CLOCK SUITE...: all of these in one boot. What is left when a VM dies
 # gets another boot.
 run_boot() {
-	local rc=0 began=$SECONDS
+	local rc=0
 
 	boot=$((boot + 1))
 	title "$(label_of "$@")"
 	start_boot $boot "$@" || rc=$?
-	end_boot $boot $rc "$began" "$@"
+	end_boot $boot $rc "$@"
 }
 
 label_of() {
@@ -36,15 +36,15 @@ label_of() {
 	echo "$1 kernel, $2 VM(s), MTU $3"
 }
 
-# end_boot BOOT STATUS BEGAN KERNEL VMS MTU CLOCK SUITE...
+# end_boot BOOT STATUS KERNEL VMS MTU CLOCK SUITE...
 end_boot() {
-	local number=$1 rc=$2 began=$3 machine=("${@:4:4}") out label left=()
+	local number=$1 rc=$2 machine=("${@:3:4}") out label left=()
 
-	shift 7
+	shift 6
 	out=$logs/boot$number
 	label=$(label_of "${machine[@]}")
 	settle_boot "${machine[@]:0:2}" "$out" "$@"
-	took "$began" "$label"
+	took $((SECONDS - $(cat "$out.seconds"))) "$label"
 	if [ "$rc" = 0 ]; then
 		pass
 	else
@@ -56,13 +56,13 @@ end_boot() {
 
 # Who does not need the whole machine runs beside others.
 # begin_beside KERNEL VMS MTU CLOCK SUITE..., and end_beside, which awaits all of them.
-declare -A beside	# by boot: process, when it began, and what it is of, as words without blanks
+declare -A beside	# by boot: process, and what it is of, as words without blanks
 
 begin_beside() {
 	boot=$((boot + 1))
 	title "$(label_of "$@"), beside what follows"
 	start_boot $boot "$@" &
-	beside[$boot]="$! $SECONDS $*"
+	beside[$boot]="$! $*"
 }
 
 end_beside() {
@@ -73,7 +73,7 @@ end_beside() {
 		read -ra words <<<"${beside[$number]}"
 		unset "beside[$number]"
 		wait "${words[0]}" || rc=$?
-		title "$(label_of "${words[@]:2}"), which ran beside what is above"
+		title "$(label_of "${words[@]:1}"), which ran beside what is above"
 		end_boot "$number" $rc "${words[@]:1}"
 	done
 }
@@ -87,10 +87,10 @@ runs_beside() {
 	return 1
 }
 
-# start_boot BOOT KERNEL VMS MTU CLOCK SUITE...
+# start_boot BOOT KERNEL VMS MTU CLOCK SUITE...: how long it took is in bootN.seconds.
 start_boot() {
 	local out=$logs/boot$1 kernel=$2 vms=$3 mtu=$4 clock=$5 args=() total=60 id=0 suite name seconds
-	local machine=()
+	local machine=() began=$SECONDS rc=0
 
 	shift 5
 	[ "$clock" = wall ] || machine=(-i)
@@ -105,7 +105,9 @@ start_boot() {
 		-e "SRN_LONG=${SRN_LONG-}" -e "SRN_ROUNDS=${SRN_ROUNDS-}" \
 		-e "SRN_FILTER=${SRN_FILTER-}" -e "SRN_SEED=${SRN_SEED-}" \
 		-e "SRN_FUZZ_SECONDS=${SRN_FUZZ_SECONDS-}" -e "SRN_FUZZ_SEED=${SRN_FUZZ_SEED-}" \
-		"$here/lib/guest-suites" "${args[@]}" 2>"$out.err"
+		"$here/lib/guest-suites" "${args[@]}" 2>"$out.err" || rc=$?
+	echo $((SECONDS - began)) >"$out.seconds"
+	return $rc
 }
 
 # settle_boot KERNEL VMS OUT SUITE...: sets left: the suites behind the one in which the VM
@@ -167,42 +169,68 @@ run_all() {
 		esac
 	done
 	run_first "$@"
-	for key in "${first[@]:1}" "${counted[@]:1}" ${keys[@]+"${keys[@]}"} ${late[@]+"${late[@]}"}; do
+	for key in "${first[@]:1}" "${counted[@]:1}" ${keys[@]+"${keys[@]}"}; do
 		run_key "$key" "$@"
 	done
+	[ ${#late[@]} = 0 ] || run_last "$@"
 	end_beside
 }
 
 # is_wide: two boots at a time have more processors each than one has on a machine with two.
 is_wide() { [ "$(nproc)" -ge 4 ]; }
 
-# run_first SUITE...: the suites of the host, and those of User-Mode Linux (of run_all's first key) in
-# two parts: the first runs all the while beside, the second when the host's suites are done. Each
-# has one CPU and no emulator under it, and one after the other they would take twice as long.
-run_first() {
-	local suite machine=() group=() part
+# Two at a time runs what needs no more than one processor:
+# - the host's suites, but for moments;
+# - User-Mode Linux: its suites (of run_all's first key) are two boots for that;
+# - what counts instructions: its clock does not see who else is there;
+# - the debug kernel with one VM: an emulator keeps its two processors waiting for each other, and together
+#   they take as much as one.
 
-	begin_counted "$@"
-	if [ ${#first[@]} != 0 ]; then
-		find_group "${first[0]}" "$@"
-		part=$(((${#group[@]} + 1) / 2))
-		begin_beside "${machine[@]}" "${group[@]:0:part}"
-	fi
+# run_first SUITE...: the first half of User-Mode Linux's suites, beside them those of the host and what counts
+# instructions. If there is no debug kernel, the second half is beside the first.
+run_first() {
+	local suite
+
+	begin_half 0 "$@"
 	for suite; do
 		[[ $suite != *'|host|'* ]] || run_host "$suite"
 	done
-	[ ${#group[@]} -lt 2 ] || run_boot "${machine[@]}" "${group[@]:part}"
+	[ ${#counted[@]} = 0 ] || boot_key "${counted[0]}" "$@"
+	[ ${#late[@]} != 0 ] || begin_half 1 "$@"
 	end_beside
 }
 
-# begin_counted SUITE...: what counts instructions (run_all's first key of that) begins beside those that
-# run_first runs: they wait often, and its clock does not see who else is there.
-begin_counted() {
+# run_last SUITE...: the debug kernel, beside it the second half of User-Mode Linux's suites.
+run_last() {
+	local key
+
+	await_aside
+	end_beside
+	begin_half 1 "$@"
+	boot_key "${late[0]}" "$@"
+	for key in "${late[@]:1}"; do
+		run_key "$key" "$@"
+	done
+}
+
+# begin_half 0|1 SUITE...: of User-Mode Linux's.
+begin_half() {
+	local half=$1 machine=() group=() part
+
+	shift
+	[ ${#first[@]} != 0 ] || return 0
+	find_group "${first[0]}" "$@"
+	part=$(((${#group[@]} + 1) / 2))
+	if [ "$half" = 0 ]; then group=("${group[@]:0:part}"); else group=("${group[@]:part}"); fi
+	[ ${#group[@]} = 0 ] || begin_beside "${machine[@]}" "${group[@]}"
+}
+
+# boot_key KEY SUITE...: a boot for the suites with this key, whatever runs beside.
+boot_key() {
 	local machine=() group=()
 
-	[ ${#counted[@]} != 0 ] || return 0
-	find_group "${counted[0]}" "$@"
-	begin_beside "${machine[@]}" "${group[@]}"
+	find_group "$@"
+	run_boot "${machine[@]}" "${group[@]}"
 }
 
 # run_key KEY SUITE...: a boot for the suites with this key. On a wide machine two run at a time.
@@ -210,7 +238,6 @@ run_key() {
 	local machine=() group=()
 
 	find_group "$@"
-	[[ $1 != 'debug|'* ]] || await_aside
 	if [[ $1 = *'|wall' ]] && is_wide; then
 		runs_beside || {
 			end_beside

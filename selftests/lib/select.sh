@@ -73,7 +73,7 @@ add_suite() {
 	fi
 	seconds=$(header "$file" TIMEOUT 600)
 	[[ $kernel != @(debug|race) ]] || seconds=$((seconds * 5))
-	# Two of these machines share the processors with the host's suites and what is built.
+	# These machines share the processors with the host's suites and the debug kernel, or with each other.
 	[ "$kernel" != uml ] || seconds=$((seconds * 3))
 	clock=$(header "$file" CLOCK wall)
 	suites+=("$name|$kernel|$(header "$file" VMS 1)|$(header "$file" MTU 4500)|$clock|$seconds")
