@@ -27,7 +27,20 @@ build_all() {
 }
 
 # build WHAT TARGET
-build() { check "build: $1" logged "$2" make -C "$tree" --no-print-directory "$2"; }
+build() {
+	check "build: $1" logged "$2" env CMAKE_CXX_COMPILER_LAUNCHER="$(launcher)" \
+		make -C "$tree" --no-print-directory "$2"
+}
+
+# What starts the compiler of user space, as a list of CMake's, which a build directory keeps: ccache, so
+# that what any clone compiled before is not compiled again. Files of precompiled headers (of others, all)
+# want this sloppiness; by depend mode each byte of a header counts all the same.
+launcher() {
+	command -v ccache >/dev/null || return 0
+	printf '%s;' env CCACHE_DIR="${SRN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/srn}/ccache" CCACHE_MAXSIZE=1G \
+		CCACHE_BASEDIR="$tree" CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+	echo ccache
+}
 
 # The debug kernel takes a quarter of an hour, once, and nothing needs it before its first
 # boot. Until then it is built with what the other suites leave of the processors: they wait for
