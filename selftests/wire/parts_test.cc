@@ -198,12 +198,17 @@ TEST_P(RcParts, TrickleIsNoProgress) {
   // Of so long a one, as many are asked for at once.
   constexpr uint32_t kLong = 130, kPackets = 64;
   StartParts({.timeout = 14, .retry_cnt = 0});  // 67 ms
+  // Of a path that is short, and known to be, it would be asked for again and again.
+  ep().PostSend(7, 0, 8);
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(7, IBV_WC_SEND);
   const Counters counters;
   PostRead(1, kLong * mtu());
   const Packet request = peer().Expect();
   ASSERT_TRUE(request.reth);
   ASSERT_EQ(request.reth->length, kPackets * mtu());
-  const auto answer = ReadResponses(DevPsn(0), Pattern(kPackets * mtu()), mtu(), 1);
+  const auto answer = ReadResponses(DevPsn(1), Pattern(kPackets * mtu()), mtu(), 1);
   for (size_t i = 2; i < 60; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     peer().Send(answer[i]);
