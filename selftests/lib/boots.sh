@@ -44,7 +44,7 @@ end_boot() {
 	out=$logs/boot$number
 	label=$(label_of "${machine[@]}")
 	settle_boot "${machine[@]:0:2}" "$out" "$@"
-	took $((SECONDS - $(cat "$out.seconds"))) "$label"
+	took "$(cat "$out.seconds")" "$label"
 	if [ "$rc" = 0 ]; then
 		pass
 	else

@@ -27,16 +27,14 @@ check() {
 
 	shift
 	"$@" || rc=1
-	took "$began" "$name"
+	took $((SECONDS - began)) "$name"
 	if [ $rc = 0 ]; then pass; else fail "$name"; fi
 }
 
-# took BEGAN WHAT: says and keeps how long a step took that began at SECONDS.
+# took SECONDS WHAT: says and keeps how long a step took.
 took() {
-	local seconds=$((SECONDS - $1))
-
-	spent+=("$seconds $2")
-	echo "$2: $seconds s"
+	spent+=("$1 $2")
+	echo "$2: $1 s"
 }
 
 # count SUITE SECONDS TAPFILE...: adds up the TAP lines, shows what failed with what was

@@ -198,7 +198,7 @@ TEST_P(RcParts, TrickleIsNoProgress) {
   // Of so long a one, as many are asked for at once.
   constexpr uint32_t kLong = 130, kPackets = 64;
   StartParts({.timeout = 14, .retry_cnt = 0});  // 67 ms
-  // Of a path that is short, and known to be, it would be asked for again and again.
+  // The path is short, and known to be: what is missing is asked for again and again.
   ep().PostSend(7, 0, 8);
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
   peer().Send(Ack(DevPsn(0), 1));
