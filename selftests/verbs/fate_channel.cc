@@ -24,7 +24,7 @@ uint64_t& Word(const Host& host, size_t offset) {
   return *reinterpret_cast<uint64_t*>(host.buffer.data() + offset);
 }
 
-// READs, of one packet each, by which two that understand SACKs have met.
+// WRITEs, of one packet each, by which two that understand SACKs have met.
 constexpr int kGreetings = 2;
 
 bool HasResult(Kind kind) { return kind == Kind::kFetchAdd || kind == Kind::kCompareSwap; }
@@ -118,10 +118,10 @@ void FateChannel::RenewUnmet(const Shape& shape, uint8_t timeout, const WireOpti
 
 void FateChannel::Meet() {
   for (int i = 0; i < kGreetings; i++) {
-    Must(a_end_.qp.Post(SendWr::Read(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
-    ASSERT_NO_FATAL_FAILURE(ExpectWc(
-        Await(a_end_.send_cq),
-        {.wr_id = 99, .opcode = IBV_WC_RDMA_READ, .qp_num = a_end_.qp.num(), .byte_len = 8}));
+    Must(a_end_.qp.Post(SendWr::Write(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
+    ASSERT_NO_FATAL_FAILURE(
+        ExpectWc(Await(a_end_.send_cq),
+                 {.wr_id = 99, .opcode = IBV_WC_RDMA_WRITE, .qp_num = a_end_.qp.num()}));
   }
   first_psn_ = (kPsnA + kGreetings) & kPsnMask;
 }

@@ -11,6 +11,7 @@ constexpr size_t kGuard = 64;
 void WireTest::Start(const QpOptions& options) {
   peer_ = Peer::Create(GetParam());
   if (!peer_) throw std::runtime_error("no peer");
+  if (hears_hellos_) peer_->HearHellos();
   if (options.address) peer_->SetDeviceAddress(*options.address);
   endpoint_ = std::make_unique<Endpoint>(*peer_, options);
 }

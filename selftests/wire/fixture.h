@@ -74,11 +74,15 @@ class WireTest : public testing::TestWithParam<net::IpVersion> {
   // for an ACK; others may. Returns the packets.
   std::vector<Packet> ExpectMessage(const std::vector<Packet>& expected);
 
+  // Of peers that are started from now on.
+  void HearHellos() { hears_hellos_ = true; }
+
   // A WRITE and a READ from the peer still work: they take PSNs `psn` and the
   // next. `msn` messages have been completed before.
   void ExpectResponderWorks(uint32_t psn, uint32_t msn);
 
  private:
+  bool hears_hellos_ = false;
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Endpoint> endpoint_;
 };

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", config.device, "RDMA device under test (SRN_DEV)");
   app.add_option("--type", config.type, "link type for --topology (SRN_TYPE)");
   app.add_option("--pcap", config.pcap_dir, "write a capture per test there (SRN_WIRE_PCAP)");
-  app.add_option("--recovery", config.recovery, "gbn or hold (SRN_RECOVERY)");
+  app.add_option("--recovery", config.recovery, "gbn, hold or sack (SRN_RECOVERY)");
   app.add_option("--time-scale", config.time_scale, "patience factor (SRN_TIME_SCALE)");
   CLI11_PARSE(app, argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();

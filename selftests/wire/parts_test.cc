@@ -24,7 +24,7 @@ class RcParts : public LongPathTest {
   // The peer says hello, and that it answers each part, or not.
   void StartParts(const QpOptions& options = {}, bool parts = true) {
     Restart(options);
-    peer().Send(roce::EncodeSack(PeerPsn(), {SackKind::kHello, 3584, 0, {}, false, parts}));
+    peer().Send(roce::EncodeSack(PeerPsn(-1), {SackKind::kHello, 3584, 0, {}, false, parts}));
     const std::optional<Sack> answer = roce::DecodeSack(peer().Expect());
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->kind, SackKind::kAnswer);

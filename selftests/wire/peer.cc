@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <roce/sack.h>
 #include <roce/udp_port.h>
 
 #include "messages.h"
@@ -130,6 +131,13 @@ bool Peer::Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet) {
   return decoded.fault == roce::Fault::kNone;
 }
 
+bool Peer::Hears(const roce::Packet& packet) {
+  const std::optional<roce::Sack> sack = roce::DecodeSack(packet);
+  if (hears_hellos_ || !sack || sack->kind != roce::SackKind::kHello) return true;
+  ++num_unheard_;
+  return false;
+}
+
 std::optional<roce::Packet> Peer::Receive(std::chrono::microseconds timeout) {
   const Clock::time_point deadline = Clock::now() + timeout;
   for (;;) {
@@ -139,7 +147,7 @@ std::optional<roce::Packet> Peer::Receive(std::chrono::microseconds timeout) {
     if (!frame) return std::nullopt;
     if (pcap_) pcap_->Write(frame->bytes, frame->arrival.time_since_epoch());
     roce::Packet packet;
-    if (Accept(*frame, packet)) return packet;
+    if (Accept(*frame, packet) && Hears(packet)) return packet;
   }
 }
 

@@ -73,6 +73,11 @@ class Peer {
   std::vector<roce::Packet> Drain(std::chrono::microseconds quiet = kAWhile);
   // What has come, unseen: for who only sends.
   void Forget();
+  // From now on hellos (roce/sack.h) are packets as others. Until then they pass unheard, as they
+  // do a peer that goes by the standard.
+  void HearHellos() { hears_hellos_ = true; }
+  // So many did.
+  int num_unheard() const { return num_unheard_; }
 
   // Envelope and arrival of the packet that Receive() returned last.
   const net::ParsedDatagram& last() const { return last_; }
@@ -86,6 +91,7 @@ class Peer {
   bool Accept(const net::PacketSocket::Frame& frame, roce::Packet& packet);
   std::optional<net::ParsedDatagram> Parse(std::span<const uint8_t> frame) const;
   bool IsForMe(const roce::Decoded& decoded) const;
+  bool Hears(const roce::Packet& packet);
 
   net::PacketSocket socket_;
   net::IpVersion version_;
@@ -93,6 +99,8 @@ class Peer {
   uint32_t qpn_;
   uint32_t remote_qpn_ = 0;
   std::optional<Conformance> rules_;
+  bool hears_hellos_ = false;
+  int num_unheard_ = 0;
   net::ParsedDatagram last_;
   Clock::time_point last_arrival_;
   std::optional<roce::PcapWriter> pcap_;

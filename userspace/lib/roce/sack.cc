@@ -21,15 +21,55 @@ uint32_t GetWord(const Bytes& bytes, size_t at) {
   return word;
 }
 
+// The first two words of all of them.
+struct Words {
+  uint32_t what = 0;
+  uint32_t ahead = 0;
+};
+
+Words WordsOf(const Sack& sack) {
+  return {kSackMagic << 16 | kSackVersion << 8 | static_cast<uint32_t>(sack.kind),
+          sack.ahead | (sack.tells ? kTells : 0) | (sack.parts ? kParts : 0)};
+}
+
+std::optional<Sack> SackOf(const Words& words, uint32_t twice) {
+  if (words.what >> 8 != (kSackMagic << 8 | kSackVersion)) return std::nullopt;
+  return Sack{static_cast<SackKind>(words.what & 0xff),
+              words.ahead & kPsns,
+              twice,
+              {},
+              (words.ahead & kTells) != 0,
+              (words.ahead & kParts) != 0};
+}
+
+Packet EncodeHello(uint32_t psn, const Sack& sack) {
+  const Words words = WordsOf(sack);
+  Packet packet;
+  packet.bth.opcode = static_cast<uint8_t>(Operation::kWriteOnly);
+  packet.bth.psn = psn;
+  packet.reth = Reth{uint64_t{words.ahead} << 32, words.what, 0};
+  return packet;
+}
+
+std::optional<Sack> DecodeHello(const Packet& packet) {
+  const Reth& reth = *packet.reth;
+  if (reth.length != 0 || !packet.payload.empty()) return std::nullopt;
+  const std::optional<Sack> sack = SackOf({reth.rkey, static_cast<uint32_t>(reth.va >> 32)}, 0);
+  if (!sack || sack->kind != SackKind::kHello) return std::nullopt;
+  return sack;
+}
+
 }  // namespace
 
 Packet EncodeSack(uint32_t psn, const Sack& sack) {
+  if (sack.kind == SackKind::kHello) return EncodeHello(psn, sack);
+  const Words words = WordsOf(sack);
   Packet packet;
   packet.bth.opcode = kOpcodeSack;
   packet.bth.psn = psn;
-  packet.aeth = Aeth{sack.kind == SackKind::kHeld ? kNakSequence : kHelloSyndrome, 0};
-  PutWord(packet.payload, kSackMagic << 16 | kSackVersion << 8 | static_cast<uint32_t>(sack.kind));
-  PutWord(packet.payload, sack.ahead | (sack.tells ? kTells : 0) | (sack.parts ? kParts : 0));
+  packet.aeth = Aeth{sack.kind == SackKind::kHeld ? kNakSequence : kAnswerSyndrome, 0};
+  PutWord(packet.payload, words.what);
+  PutWord(packet.payload, words.ahead);
   PutWord(packet.payload, sack.twice);
   const uint32_t highest = sack.held.empty() ? 0 : *sack.held.rbegin();
   for (uint32_t first = 1; first <= highest; first += 32) {
@@ -42,22 +82,17 @@ Packet EncodeSack(uint32_t psn, const Sack& sack) {
 }
 
 std::optional<Sack> DecodeSack(const Packet& packet) {
+  if (packet.bth.opcode == static_cast<uint8_t>(Operation::kWriteOnly) && packet.reth)
+    return DecodeHello(packet);
   const Bytes& bytes = packet.payload;
   if (packet.bth.opcode != kOpcodeSack || bytes.size() < kFields || bytes.size() % 4 != 0)
     return std::nullopt;
-  const uint32_t what = GetWord(bytes, 0);
-  if (what >> 8 != (kSackMagic << 8 | kSackVersion)) return std::nullopt;
-  const uint32_t ahead = GetWord(bytes, 4);
-  Sack sack{static_cast<SackKind>(what & 0xff),
-            ahead & kPsns,
-            GetWord(bytes, 8),
-            {},
-            (ahead & kTells) != 0,
-            (ahead & kParts) != 0};
+  std::optional<Sack> sack = SackOf({GetWord(bytes, 0), GetWord(bytes, 4)}, GetWord(bytes, 8));
+  if (!sack) return std::nullopt;
   for (size_t at = kFields; at < bytes.size(); at += 4)
     for (uint32_t bit = 0; bit < 32; ++bit)
       if (GetWord(bytes, at) >> bit & 1)
-        sack.held.insert(static_cast<uint32_t>(at - kFields) * 8 + bit + 1);
+        sack->held.insert(static_cast<uint32_t>(at - kFields) * 8 + bit + 1);
   return sack;
 }
 

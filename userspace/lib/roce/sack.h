@@ -12,8 +12,8 @@ namespace roce {
 
 enum class SackKind : uint8_t { kHello = 1, kAnswer = 2, kHeld = 3 };
 
-// The syndrome of hellos and answers, of a reserved class.
-inline constexpr uint8_t kHelloSyndrome = 0x40;
+// The syndrome of answers, of a reserved class.
+inline constexpr uint8_t kAnswerSyndrome = 0x40;
 inline constexpr uint32_t kSackMagic = 0x5352;
 inline constexpr uint32_t kSackVersion = 1;
 
@@ -26,7 +26,8 @@ struct Sack {
   bool parts = false;       // and answers each part of a READ that is asked for again, in order
 };
 
-// A whole packet, without destination.
+// A whole packet, without destination. A hello is an RDMA WRITE ONLY, which has neither `held` nor
+// `twice`.
 Packet EncodeSack(uint32_t psn, const Sack& sack);
 
 // nullopt where it is none, or not of this version.

@@ -29,7 +29,7 @@ TEST(Sack, WhatIsWrittenIsRead) {
 }
 
 TEST(Sack, TellsIsTheHighestBitOfTheSecondWord) {
-  const Packet packet = EncodeSack(0, {SackKind::kHello, 512, 0, {}, true});
+  const Packet packet = EncodeSack(0, {SackKind::kAnswer, 512, 0, {}, true});
   EXPECT_EQ(packet.payload[4], 0x80);
   const std::optional<Sack> read = DecodeSack(packet);
   ASSERT_TRUE(read);
@@ -38,13 +38,51 @@ TEST(Sack, TellsIsTheHighestBitOfTheSecondWord) {
 }
 
 TEST(Sack, PartsIsTheBitBehindIt) {
-  const Packet packet = EncodeSack(0, {SackKind::kHello, 512, 0, {}, false, true});
+  const Packet packet = EncodeSack(0, {SackKind::kAnswer, 512, 0, {}, false, true});
   EXPECT_EQ(packet.payload[4], 0x40);
   const std::optional<Sack> read = DecodeSack(packet);
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->parts);
   EXPECT_FALSE(read->tells);
   EXPECT_EQ(read->ahead, 512u);
+}
+
+TEST(Sack, HelloIsAWriteOfNoBytes) {
+  const Packet packet = EncodeSack(7, {SackKind::kHello, 0x0e00, 5, {}, true});
+  // Opcode, pad and P_Key; QPN; AckReq and PSN; address, key and length.
+  EXPECT_EQ(EncodeTransport(packet), (Bytes{0x0a, 0x40, 0xff, 0xff,  //
+                                            0x00, 0x00, 0x00, 0x00,  //
+                                            0x00, 0x00, 0x00, 0x07,  //
+                                            0x80, 0x00, 0x0e, 0x00,  //
+                                            0x00, 0x00, 0x00, 0x00,  //
+                                            0x53, 0x52, 0x01, 0x01,  //
+                                            0x00, 0x00, 0x00, 0x00}));
+  const std::optional<Sack> read = DecodeSack(packet);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, SackKind::kHello);
+  EXPECT_EQ(read->ahead, 0x0e00u);
+  EXPECT_EQ(read->twice, 0u);
+  EXPECT_TRUE(read->tells);
+}
+
+TEST(Sack, HelloHasBitsThatMeanNothing) {
+  Packet packet = EncodeSack(7, {SackKind::kHello, 0x0e00});
+  packet.reth->va |= 0x01020304;
+  const std::optional<Sack> read = DecodeSack(packet);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->ahead, 0x0e00u);
+  EXPECT_EQ(read->twice, 0u);
+}
+
+TEST(Sack, OtherWritesAreNoHellos) {
+  for (const uint32_t key : {0x53520201u, 0x53520102u, 0x53530101u, 0u}) {
+    Packet packet = EncodeSack(0, {SackKind::kHello});
+    packet.reth->rkey = key;
+    EXPECT_FALSE(DecodeSack(packet));
+  }
+  Packet packet = EncodeSack(0, {SackKind::kHello});
+  packet.reth->length = 4;
+  EXPECT_FALSE(DecodeSack(packet));
 }
 
 TEST(Sack, OthersAreNone) {

@@ -46,6 +46,13 @@ static void progress(struct srn_qp *qp, u32 una)
 	srn_retry_progress(qp);
 }
 
+/* The same by an answer of the READ or atomic in front of it. */
+static void progress_answered(struct srn_qp *qp, u32 una)
+{
+	srn_hello_after_answer(&qp->peer);
+	progress(qp, una);
+}
+
 /* Returns the next PSN of the READ's answer that has not come: those that came early have. */
 static u32 skip_early(struct srn_qp *qp, struct srn_wqe *wqe)
 {
@@ -63,7 +70,7 @@ static bool take_early(struct srn_qp *qp)
 		return false;
 	if (skip_early(qp, oldest(qp)) == una)
 		return false;
-	progress(qp, oldest(qp)->done_psn);
+	progress_answered(qp, oldest(qp)->done_psn);
 	return true;
 }
 
@@ -98,8 +105,10 @@ static bool acknowledge(struct srn_qp *qp, u32 psn)
 	do {
 		una = qp->window.una;
 		whole = srn_sq_acked(&qp->sq, psn, &una);
-		if (una != qp->window.una)
+		if (una != qp->window.una) {
+			srn_hello_after_ack(&qp->peer, una);
 			progress(qp, una);
+		}
 		if (whole)
 			return true;
 		if (!take_early(qp)) {
@@ -234,7 +243,7 @@ static void rx_sack(struct srn_qp *qp, struct sk_buff *skb)
 {
 	u32 psn = srn_pkt(skb)->psn;
 
-	if (!srn_hello_heard(qp)) {
+	if (!srn_hello_heard(qp, skb)) {
 		srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
 		return;
 	}
@@ -284,7 +293,7 @@ static void advance(struct srn_qp *qp, struct srn_wqe *wqe, u32 num)
 		srn_early_take(&qp->early, wqe->done_psn);
 		srn_sq_answered(wqe);
 	}
-	progress(qp, skip_early(qp, wqe));
+	progress_answered(qp, skip_early(qp, wqe));
 	catch_up(qp);
 }
 

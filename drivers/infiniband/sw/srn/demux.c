@@ -86,7 +86,8 @@ static int check_pkey(const struct srn_pkt *pkt)
 }
 
 /* Requests are taken from RTR on, answers only where requests may have gone out. What is
- * neither is as good as a request: a reserved opcode, a CNP for the answers of this side, a hello.
+ * neither is as good as a request: a reserved opcode, a CNP for the answers of this side, the
+ * answer to a hello.
  */
 static int check_state(const struct srn_qp *qp, const struct srn_opcode *info)
 {

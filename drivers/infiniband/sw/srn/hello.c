@@ -2,7 +2,10 @@
 /* Question and answer. */
 #include "hello.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/minmax.h>
+#include <rdma/ib_pack.h>
 
 #include "parse.h"
 #include "psn.h"
@@ -13,26 +16,53 @@
 #include "window.h"
 
 #define HELLOS	4
+/* Twice of what a peer has out that does not know us: its hello may be as late as what was behind
+ * it.
+ */
+#define NEAR	(2 * SRN_HOLD_AHEAD)
 
 void srn_hello_start(struct srn_qp *qp)
 {
 	bool sack = qp->recovery == SRN_RECOVERY_SACK;
 
-	qp->peer = (struct srn_peer){ .due = sack, .left = sack ? HELLOS : 0 };
+	qp->peer = (struct srn_peer){
+		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN,
+	};
 	srn_hold_widen(qp->dev, &qp->resp.hold, 0);	/* nothing is held yet */
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_start);
 
+/* Not with the PSN of a READ or an atomic. Of these a responder keeps something that it may look
+ * for by the PSN; and rxe, which answers a WRITE that comes again with the PSN of the last SEND,
+ * WRITE or atomic that it executed, has none of those before the first.
+ */
 void srn_hello_send(struct srn_qp *qp)
 {
+	u32 una = qp->window.una;
+
+	if (qp->peer.acked != una)
+		return;
+	if (!srn_sack_hello(qp, srn_psn_add(una, -1)))
+		return;
 	qp->peer.due = false;
 	qp->peer.left--;
-	srn_sack_hello(qp, SRN_SACK_HELLO, qp->window.una);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_send);
 
 /* Who only guesses an address and a QPN shall not tell us what the peer understands. */
-static bool is_near(u32 psn, u32 ours)
+static bool is_behind(u32 psn, u32 ours, s32 near)
 {
-	return abs(srn_psn_diff(psn, ours)) < SRN_PSNS;
+	s32 diff = srn_psn_diff(psn, ours);
+
+	return diff < 0 && diff > -near;
+}
+
+/* A PSN to compare an answer with there is from then on, too: in RTR the window is that of
+ * another connection.
+ */
+static bool has_asked(const struct srn_qp *qp)
+{
+	return qp->peer.left < HELLOS;
 }
 
 static void meet(struct srn_qp *qp, const struct srn_sack *sack)
@@ -47,29 +77,50 @@ static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 		srn_react_meet(qp);
 }
 
-/* It was asked with what is in flight. How much it holds the SACK says itself;
- * whether it tells of marks, no packet but a hello does.
- */
-bool srn_hello_heard(struct srn_qp *qp)
+/* It was asked with what is in flight, and a SACK says all that the answer did. */
+bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 {
+	struct srn_sack sack;
+
 	if (qp->recovery != SRN_RECOVERY_SACK)
 		return false;
-	if (!qp->peer.sacks)
-		meet(qp, &(struct srn_sack){ .ahead = SRN_WINDOW });
-	return true;
+	if (!qp->peer.sacks && srn_sack_read(skb, &sack))
+		meet(qp, &sack);
+	return qp->peer.sacks;
 }
 
 void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
-	u32 psn = srn_pkt(skb)->psn;
 	struct srn_sack sack;
 
 	if (qp->recovery != SRN_RECOVERY_SACK || !srn_sack_read(skb, &sack))
 		return;
-	if (sack.kind == SRN_SACK_HELLO && is_near(psn, qp->resp.msg.psn)) {
+	if (sack.kind == SRN_SACK_ANSWER && has_asked(qp) &&
+	    is_behind(srn_pkt(skb)->psn, qp->window.una, SRN_PSNS))
 		meet(qp, &sack);
-		srn_sack_hello(qp, SRN_SACK_ANSWER, psn);
-	} else if (sack.kind == SRN_SACK_ANSWER && is_near(psn, qp->window.una)) {
-		meet(qp, &sack);
-	}
+}
+
+/* Who waits for an ACK gets it: whatever its key, that was a WRITE. */
+bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb)
+{
+	const struct srn_pkt *pkt = srn_pkt(skb);
+	struct srn_sack sack;
+
+	if (qp->recovery != SRN_RECOVERY_SACK || pkt->opcode != IB_OPCODE_RC_RDMA_WRITE_ONLY ||
+	    pkt->flags & SRN_PKT_ACKREQ || !srn_sack_read_hello(skb, &sack) ||
+	    !is_behind(pkt->psn, qp->resp.msg.psn, NEAR))
+		return false;
+	meet(qp, &sack);
+	qp->peer.owed = true;
+	qp->peer.owed_psn = pkt->psn;
+	return true;
+}
+
+/* However many came: each answer would say the same. */
+void srn_hello_answer(struct srn_qp *qp)
+{
+	if (likely(!qp->peer.owed))
+		return;
+	qp->peer.owed = false;
+	srn_sack_answer(qp, qp->peer.owed_psn);
 }

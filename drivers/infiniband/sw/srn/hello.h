@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether the peer of a RC connection understands SACK packets: it is asked, with the first data
- * and now and then, a few times, and who does not understand drops the question.
+/* Whether the peer of a RC connection understands SACK packets: it is asked, with data that leave
+ * behind its first ACK, and now and then, a few times. To who does not understand it the question
+ * is a WRITE of no bytes that came a second time, of which nothing follows.
  */
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 struct sk_buff;
@@ -13,11 +15,19 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_peer {
 	bool sacks;		/* it understands them */
-	bool due;		/* ask with what leaves next */
-	u8 left;		/* so many times more */
 	bool parts;		/* it answers all that is asked for again, in order */
+	bool due;		/* ask with what leaves next, */
+	u8 left;		/* so many times more, */
+	u32 acked;		/* where this is the oldest PSN that was not acknowledged: the one in
+				 * front of it is that of a SEND or WRITE; or SRN_HELLO_NO_PSN
+				 */
 	u32 ahead;		/* PSNs that it can hold */
+	bool owed;		/* its hello came in this round, with */
+	u32 owed_psn;
 };
+
+/* Has more bits than one. */
+#define SRN_HELLO_NO_PSN	U32_MAX
 
 /** srn_hello_start() - INIT to RTR: nobody knows the peer */
 void srn_hello_start(struct srn_qp *qp);
@@ -28,17 +38,46 @@ static inline void srn_hello_later(struct srn_peer *peer)
 	peer->due = !peer->sacks && peer->left;
 }
 
-/** srn_hello_send() - what is due, to a peer that is sent requests just now */
+/** srn_hello_after_ack() - an ACK has moved the oldest PSN to @una: a hello may leave there */
+static inline void srn_hello_after_ack(struct srn_peer *peer, u32 una)
+{
+	peer->acked = una;
+}
+
+/** srn_hello_after_answer() - that of a READ or atomic has: none may, until an ACK has come */
+static inline void srn_hello_after_answer(struct srn_peer *peer)
+{
+	peer->acked = SRN_HELLO_NO_PSN;
+}
+
+/**
+ * srn_hello_send() - what is due, if it may leave: to a peer that is sent a new request right
+ * behind it, and so is there
+ *
+ * What had no memory stays due.
+ */
 void srn_hello_send(struct srn_qp *qp);
 
 /**
  * srn_hello_heard() - the peer sent a SACK of what is in flight: an answer to the hello, too
+ * @skb: that; not consumed
  *
  * The other one may be lost, and the peer sends no NAKs any more. Return: false if nobody is asked.
  */
-bool srn_hello_heard(struct srn_qp *qp);
+bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb);
 
 /** srn_hello_rx() - a SACK packet of another kind than SRN_SACK_HELD, from RTR on; not consumed */
 void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb);
+
+/**
+ * srn_hello_take() - a RC request with a PSN behind the expected one, from RTR on; not consumed
+ *
+ * Return: true if it was a hello, which srn_hello_answer() is to answer. False: it is what it seems
+ * to be.
+ */
+bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb);
+
+/** srn_hello_answer() - one answer to all hellos of a round, if any came; BH disabled */
+void srn_hello_answer(struct srn_qp *qp);
 
 #endif

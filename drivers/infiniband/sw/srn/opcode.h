@@ -104,7 +104,8 @@ enum srn_svc {
  * @hdr_len: bytes from the start of the BTH to the payload; follows from @hdrs
  * @access: IB_ACCESS_REMOTE_* that the QP and the key named must grant, or 0
  * @is_request: runs in the responder. Of the others all but CNP, which is
- *	nobody's request and nobody's answer, and SACK packets that are hellos, run in the completer.
+ *	nobody's request and nobody's answer, and SACK packets that answer a hello, run in the
+ *	completer.
  * @has_payload: may carry bytes between the headers and the ICRC
  * @is_stream: SEND and WRITE: payload in one or more packets, and acknowledged by an ACK;
  *	other requests have an answer of their own, which is kept for a duplicate

@@ -313,6 +313,9 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 		wqe->status = v;
 		return;
 	} else {
+		/* Of what goes again the peer may have had all, and be gone since. */
+		if (unlikely(qp->peer.due) && plan.psn == qp->window.end)
+			srn_hello_send(qp);
 		emit(qp, wqe, &plan, &d);
 	}
 	account(qp, wqe, &plan, d.asked);
@@ -450,9 +453,6 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	more = run(qp, budget);
 	leave_pack(qp);
 	qp->req.pack_most = 0;
-	if (unlikely(qp->peer.due) && srn_window_inflight(&qp->window))
-		srn_hello_send(qp);
-
 	if (!more && must_ask(qp))
 		ask(qp);
 	srn_train_leave(&qp->req.train, &qp->path);

@@ -16,6 +16,7 @@
 #include "notify.h"
 #include "parse.h"
 #include "path.h"
+#include "psn.h"
 #include "qp.h"
 #include "react.h"
 #include "requester.h"
@@ -158,7 +159,10 @@ static bool is_answer(struct sk_buff *skb)
 	return !info->is_request && info->op != SRN_OP_NONE;
 }
 
-static bool is_hello(struct sk_buff *skb)
+/* Other than a SACK, which is for the completer: to a hello of ours, or of a kind or version that
+ * nobody knows.
+ */
+static bool is_sack_aside(struct sk_buff *skb)
 {
 	return srn_pkt_info(skb)->op == SRN_OP_SACK && srn_sack_kind(skb) != SRN_SACK_HELD;
 }
@@ -175,6 +179,18 @@ static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 	else
 		srn_hello_rx(qp, skb);
 	consume_skb(skb);
+}
+
+/* Whether it was a hello, which was a request to the parser. It is not executed, nor is it one that
+ * comes a second time for anything but the look of it.
+ */
+static bool rx_hello(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (likely(srn_psn_diff(srn_pkt(skb)->psn, qp->resp.msg.psn) >= 0) ||
+	    !srn_responder_receives(qp) || !srn_hello_take(qp, skb))
+		return false;
+	consume_skb(skb);
+	return true;
 }
 
 /* What is left of it goes the way of packets. */
@@ -204,7 +220,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	trace_srn_rx(qp, skb);
 	if (unlikely(srn_pkt(skb)->flags & SRN_PKT_CE))
 		srn_notify_mark(qp, skb);
-	if (unlikely(is_notice(skb) || is_hello(skb))) {
+	if (unlikely(is_notice(skb) || is_sack_aside(skb))) {
 		rx_aside(qp, skb);
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
@@ -213,7 +229,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		qp->answered = true;
 	} else if (srn_pkt_is_pack(skb)) {
 		rx_pack(qp, skb);
-	} else if (unlikely(!srn_responder_rx(qp, skb))) {
+	} else if (!rx_hello(qp, skb) && unlikely(!srn_responder_rx(qp, skb))) {
 		put_back(qp, skb);
 		return false;
 	}
@@ -398,6 +414,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 
 	notices = run_notices(qp);
 	more = run_rx(qp, &rx);
+	srn_hello_answer(qp);
 	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */

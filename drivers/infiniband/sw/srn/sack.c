@@ -5,8 +5,10 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
+#include <rdma/ib_pack.h>
 
 #include "build.h"
+#include "limits.h"
 #include "opcode.h"
 #include "parse.h"
 #include "qp.h"
@@ -17,6 +19,9 @@
 /* Bits in a word of the map, and words that fit what must arrive whole anywhere. */
 #define WORD		32u
 #define WORDS_MAX	(SRN_PSNS / WORD)
+
+/* What a WRITE to this device names, whoever sends it, is one of its keys: none looks like a hello. */
+static_assert((u64)SRN_SACK_MAGIC << 16 > ((u64)SRN_KEY_INDICES << 8 | U8_MAX));
 
 static struct sk_buff *new_packet(struct srn_qp *qp, u8 syndrome, u32 psn, u32 len)
 {
@@ -39,23 +44,43 @@ static __be32 ahead_of(struct srn_qp *qp)
 	       be32_encode_bits(true, SRN_SACK_AHEAD_PARTS);
 }
 
+static __be32 what_of(enum srn_sack_kind kind)
+{
+	return be32_encode_bits(SRN_SACK_MAGIC, SRN_SACK_WHAT_MAGIC) |
+	       be32_encode_bits(SRN_SACK_VERSION, SRN_SACK_WHAT_VERSION) |
+	       be32_encode_bits(kind, SRN_SACK_WHAT_KIND);
+}
+
 static void put_fields(struct srn_qp *qp, struct srn_sack_fields *fields, enum srn_sack_kind kind)
 {
-	fields->what = be32_encode_bits(SRN_SACK_MAGIC, SRN_SACK_WHAT_MAGIC) |
-		       be32_encode_bits(SRN_SACK_VERSION, SRN_SACK_WHAT_VERSION) |
-		       be32_encode_bits(kind, SRN_SACK_WHAT_KIND);
+	fields->what = what_of(kind);
 	fields->ahead = ahead_of(qp);
 	fields->twice = cpu_to_be32(qp->resp.ack.twice);
 }
 
-/* The syndrome is of a reserved class: to whoever takes the packet for an answer it is none. */
-void srn_sack_hello(struct srn_qp *qp, enum srn_sack_kind kind, u32 psn)
+bool srn_sack_hello(struct srn_qp *qp, u32 psn)
 {
-	struct sk_buff *skb = new_packet(qp, SRN_SYN_HELLO, psn, sizeof(struct srn_sack_fields));
+	struct sk_buff *skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_BUILD_ALONE,
+					qp->dest_qpn, psn, 0);
+
+	if (!skb) {
+		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
+		return false;
+	}
+	srn_build_reth(skb, (u64)be32_to_cpu(ahead_of(qp)) << 32,
+		       be32_to_cpu(what_of(SRN_SACK_HELLO)), 0);
+	srn_xmit(&qp->path, skb, NULL);
+	return true;
+}
+
+/* The syndrome is of a reserved class: to whoever takes the packet for an answer it is none. */
+void srn_sack_answer(struct srn_qp *qp, u32 psn)
+{
+	struct sk_buff *skb = new_packet(qp, SRN_SYN_ANSWER, psn, sizeof(struct srn_sack_fields));
 
 	if (!skb)
 		return;
-	put_fields(qp, srn_build_payload(skb, sizeof(struct srn_sack_fields)), kind);
+	put_fields(qp, srn_build_payload(skb, sizeof(struct srn_sack_fields)), SRN_SACK_ANSWER);
 	srn_xmit(&qp->path, skb, NULL);
 }
 
@@ -90,13 +115,17 @@ void srn_sack_held(struct srn_qp *qp, u8 syndrome)
 	srn_xmit(&qp->path, skb, NULL);
 }
 
+static bool is_ours(__be32 what)
+{
+	return be32_get_bits(what, SRN_SACK_WHAT_MAGIC) == SRN_SACK_MAGIC &&
+	       be32_get_bits(what, SRN_SACK_WHAT_VERSION) == SRN_SACK_VERSION;
+}
+
 static bool read_fields(struct sk_buff *skb, struct srn_sack_fields *fields)
 {
-	if (srn_pkt(skb)->len < sizeof(*fields) ||
-	    skb_copy_bits(skb, srn_pkt_payload(skb), fields, sizeof(*fields)))
-		return false;
-	return be32_get_bits(fields->what, SRN_SACK_WHAT_MAGIC) == SRN_SACK_MAGIC &&
-	       be32_get_bits(fields->what, SRN_SACK_WHAT_VERSION) == SRN_SACK_VERSION;
+	return srn_pkt(skb)->len >= sizeof(*fields) &&
+	       !skb_copy_bits(skb, srn_pkt_payload(skb), fields, sizeof(*fields)) &&
+	       is_ours(fields->what);
 }
 
 unsigned int srn_sack_kind(struct sk_buff *skb)
@@ -123,16 +152,35 @@ static bool read_map(struct sk_buff *skb, struct srn_sack *sack)
 	return true;
 }
 
+static void understand(const struct srn_sack_fields *fields, struct srn_sack *sack)
+{
+	sack->kind = be32_get_bits(fields->what, SRN_SACK_WHAT_KIND);
+	sack->tells = be32_get_bits(fields->ahead, SRN_SACK_AHEAD_TELLS);
+	sack->parts = be32_get_bits(fields->ahead, SRN_SACK_AHEAD_PARTS);
+	sack->ahead = be32_get_bits(fields->ahead, SRN_SACK_AHEAD_PSNS);
+	sack->twice = be32_to_cpu(fields->twice);
+}
+
 bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack)
 {
 	struct srn_sack_fields fields;
 
 	if (!read_fields(skb, &fields))
 		return false;
-	sack->kind = be32_get_bits(fields.what, SRN_SACK_WHAT_KIND);
-	sack->tells = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_TELLS);
-	sack->parts = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_PARTS);
-	sack->ahead = be32_get_bits(fields.ahead, SRN_SACK_AHEAD_PSNS);
-	sack->twice = be32_to_cpu(fields.twice);
+	understand(&fields, sack);
 	return read_map(skb, sack);
+}
+
+bool srn_sack_read_hello(struct sk_buff *skb, struct srn_sack *sack)
+{
+	const struct srn_hello_fields *hello = srn_pkt_ext(skb);
+	const struct srn_sack_fields fields = {
+		.what = hello->what, .ahead = hello->ahead,
+	};
+
+	if (srn_pkt(skb)->len || hello->len || !is_ours(fields.what))
+		return false;
+	understand(&fields, sack);
+	sack->num = 0;
+	return sack->kind == SRN_SACK_HELLO;
 }

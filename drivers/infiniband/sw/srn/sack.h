@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What two devices of this kind say to each other beyond the standard (wire.rst, "Between peers
  * that understand it"): who they are, and what a responder holds. Written and read here; what
- * follows from it others know.
+ * follows from it others know. Before it is known that the peer understands it, it is only what
+ * any peer takes for a WRITE that came a second time.
  */
 #ifndef SRN_SACK_H
 #define SRN_SACK_H
@@ -25,13 +26,23 @@ struct srn_sack {
 	bool tells;		/* who sent it sends CNPs for marks */
 	bool parts;		/* and answers all that is asked for again, in order */
 	u32 ahead;		/* PSNs that can be held, from the expected one on */
-	u32 twice;		/* request packets of the connection that came a second time */
+	u32 twice;		/* request packets of the connection that came a second time; a
+				 * hello does not say
+				 */
 	u32 num;		/* of @bits */
 	DECLARE_BITMAP(bits, SRN_PSNS);	/* held, from the PSN behind that of the BTH on */
 };
 
-/** srn_sack_hello() - @kind: SRN_SACK_HELLO or SRN_SACK_ANSWER; @psn: one in flight, or expected */
-void srn_sack_hello(struct srn_qp *qp, enum srn_sack_kind kind, u32 psn);
+/**
+ * srn_sack_hello() - a WRITE of no bytes that asks for no ACK, and says who sent it
+ * @psn: of a SEND or WRITE that the peer has acknowledged: any peer knows that it did that already
+ *
+ * BH disabled. Return: false if there was no memory, and none left.
+ */
+bool srn_sack_hello(struct srn_qp *qp, u32 psn);
+
+/** srn_sack_answer() - to the hello with @psn */
+void srn_sack_answer(struct srn_qp *qp, u32 psn);
 
 /** srn_sack_held() - the NAK of the expected PSN, and what is held behind it; owner of the turn */
 void srn_sack_held(struct srn_qp *qp, u8 syndrome);
@@ -43,6 +54,14 @@ void srn_sack_held(struct srn_qp *qp, u8 syndrome);
  * Return: false if it is none of ours.
  */
 bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack);
+
+/**
+ * srn_sack_read_hello() - the same of a request that may be a hello
+ * @skb: parsed, its opcode is RC RDMA WRITE ONLY
+ *
+ * Return: false if it is none, but a WRITE.
+ */
+bool srn_sack_read_hello(struct sk_buff *skb, struct srn_sack *sack);
 
 /** srn_sack_kind() - its kind only; 0: none of ours */
 unsigned int srn_sack_kind(struct sk_buff *skb);

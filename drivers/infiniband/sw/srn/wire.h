@@ -124,7 +124,17 @@ static_assert(sizeof(struct srn_sack_fields) == 12);
 #define SRN_SACK_AHEAD_PSNS	GENMASK(23, 0)
 #define SRN_SACK_MAGIC		0x5352
 #define SRN_SACK_VERSION	1
-#define SRN_SYN_HELLO		0x40	/* of a reserved class */
+#define SRN_SYN_ANSWER		0x40	/* of a reserved class */
+
+/* A hello (wire.rst): these in place of a RETH's address, key and length. */
+struct srn_hello_fields {
+	__be32 ahead;
+	__be32 zero;		/* when sent; not looked at */
+	__be32 what;
+	__be32 len;		/* 0 */
+};
+
+static_assert(sizeof(struct srn_hello_fields) == sizeof(struct srn_reth));
 
 /* Longest run of headers from BTH to payload: BTH + AtomicETH. */
 #define SRN_MAX_HDR_LEN		(sizeof(struct srn_bth) + sizeof(struct srn_atomic_eth))
