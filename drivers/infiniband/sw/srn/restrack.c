@@ -67,7 +67,8 @@ static int put_path(struct sk_buff *msg, struct srn_qp *qp)
 	       rdma_nl_put_driver_u32(msg, "probes", READ_ONCE(qp->retry.probes)) ||
 	       rdma_nl_put_driver_u32(msg, "rnr-wait", READ_ONCE(qp->retry.rnr_wait)) ||
 	       rdma_nl_put_driver_u32(msg, "held-pkts", READ_ONCE(qp->resp.hold.num)) ||
-	       rdma_nl_put_driver_u32(msg, "held-bytes", READ_ONCE(qp->resp.hold.bytes));
+	       rdma_nl_put_driver_u32(msg, "held-bytes", READ_ONCE(qp->resp.hold.bytes)) ||
+	       rdma_nl_put_driver_u32(msg, "peer-sacks", READ_ONCE(qp->peer.sacks));
 }
 
 /* Nothing where nobody set a limit: the least of them, and the program's own. */

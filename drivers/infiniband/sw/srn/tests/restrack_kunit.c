@@ -127,6 +127,7 @@ static void srn_restrack_path_test(struct kunit *test)
 	qp->retry.rnr_wait = true;
 	qp->resp.hold.num = 12;
 	qp->resp.hold.bytes = 34567;
+	qp->peer.sacks = true;
 	KUNIT_ASSERT_EQ(test, srn_fill_res_qp(msg, &qp->ibqp), 0);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "rate-kbps"), 40000000);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "rate-limit-kbps"), 77000);
@@ -141,6 +142,7 @@ static void srn_restrack_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "rnr-wait"), 1);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "held-pkts"), 12);
 	KUNIT_EXPECT_EQ(test, shown(test, msg, "held-bytes"), 34567);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "peer-sacks"), 1);
 	KUNIT_EXPECT_NULL(test, named(msg, "nak-sent"));
 	KUNIT_EXPECT_NULL(test, named(msg, "nak-rcvd"));
 	KUNIT_EXPECT_NULL(test, named(msg, "timeout-ms-ago"));
