@@ -43,6 +43,14 @@ class RcHello : public HoldTest {
     peer().Send(Ack(DevPsn(psn), static_cast<uint32_t>(psn + 1)));
     ExpectSent(static_cast<uint64_t>(psn), IBV_WC_SEND);
   }
+  void PostReadAndExpect(int psn) {
+    PostRead(static_cast<uint64_t>(psn), 16);
+    ExpectReadRequest(DevPsn(psn), 16);
+  }
+  void AnswerRead(int psn) {
+    Send(ReadResponses(DevPsn(psn), Bytes(16, 0x5a), mtu(), static_cast<uint32_t>(psn + 1)));
+    ExpectSent(static_cast<uint64_t>(psn), IBV_WC_RDMA_READ);
+  }
   void SendAndAcknowledge(int psn) {
     PostSend(psn);
     Acknowledge(psn);
@@ -211,12 +219,8 @@ TEST_P(RcHello, WhoDoesNotAnswerIsLeftInPeace) {
 // rxe names, for a WRITE that comes again, the last SEND, WRITE or atomic that it had, or nonsense
 // if there was none.
 TEST_P(RcHello, NeverHasThePsnOfARead) {
-  StartOnLongPath([this] {
-    PostRead(0, 16);
-    ExpectReadRequest(DevPsn(0), 16);
-  });
-  Send(ReadResponses(DevPsn(0), Bytes(16, 0x5a), mtu(), 1));
-  ExpectSent(0, IBV_WC_RDMA_READ);
+  StartOnLongPath([this] { PostReadAndExpect(0); });
+  AnswerRead(0);
   SendAndAcknowledge(1);
   PostRead(2, 16);
   ExpectHello(1);
@@ -233,6 +237,52 @@ TEST_P(RcHello, NeverHasThePsnOfAnAtomic) {
   SendAndAcknowledge(1);
   ep().PostSend(2, 0, 16);
   ExpectHello(1);
+}
+
+// Who has only been asked to READ hears one with a PSN that nothing had, in front of the first.
+TEST_P(RcHello, OfWhoOnlyReadsHasThePsnBeforeTheFirst) {
+  StartOnLongPath([this] { PostReadAndExpect(0); }, 0x000000);
+  AnswerRead(0);
+  PostRead(1, 16);
+  ExpectHello(-1);
+  ExpectReadRequest(DevPsn(1), 16);
+  peer().Send(roce::EncodeSack(DevPsn(-1), {SackKind::kAnswer}));
+  AnswerRead(1);
+  for (int i = 2; i < 40; ++i) {
+    PostReadAndExpect(i);
+    AnswerRead(i);
+  }
+  ExpectGapIsTold(0, true);
+}
+
+// rxe would answer that, with the PSN of an older connection if the QP had one: which says nothing
+// of READs, and what it would complete does not leave before it has come. Only then, and once.
+TEST_P(RcHello, AckOfNonsenseCompletesNothing) {
+  StartOnLongPath([this] { PostReadAndExpect(0); });
+  AnswerRead(0);
+  PostRead(1, 16);
+  ExpectHello(-1);
+  ExpectReadRequest(DevPsn(1), 16);
+  ep().PostSend(2, 0, 16);
+  ep().PostSend(3, 0, 16);
+  peer().ExpectNothingYet(kLong);
+  for (const int psn : {0, 2, 3, 100}) peer().Send(Ack(DevPsn(psn), 1));
+  peer().ExpectNothingYet(kLong);
+  EXPECT_FALSE(ep().PollSend());
+  AnswerRead(1);
+  for (int i = 2; i < 4; ++i)
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+  peer().ExpectNothingYet(kLong);
+  EXPECT_FALSE(ep().PollSend());
+  Acknowledge(2);
+  Acknowledge(3);
+  // Nor does anything wait any more.
+  PostRead(4, 16);
+  ep().PostSend(5, 0, 16);
+  Packet packet = peer().Expect();
+  if (HelloIn(packet)) packet = peer().Expect();
+  EXPECT_THAT(packet, IsRequest(Operation::kReadRequest, DevPsn(4)));
+  EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(5)));
 }
 
 // What is sent again is no new data: who gets it may have no use for anything else.

@@ -21,12 +21,19 @@ enum srn_gate srn_gate_qp(const struct srn_qp *qp)
 	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
 }
 
+/* What is acknowledged by an ACK does not go beside READs that a hello went with (hello.c). */
+static bool fences(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return wqe->flags & IB_SEND_FENCE ||
+	       (unlikely(qp->peer.fence) && !srn_wqe_is_answered(wqe) && !srn_wqe_is_local(wqe));
+}
+
 /* What a WQE waits for before it starts. */
 static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
 	if (qp->state == IB_QPS_SQD)
 		return SRN_GATE_STATE;
-	if ((wqe->flags & IB_SEND_FENCE) && srn_window_reads(&qp->window))
+	if (fences(qp, wqe) && srn_window_reads(&qp->window))
 		return SRN_GATE_FENCE;
 	if (srn_wr_ops[wqe->opcode].what & SRN_WR_ORDER && qp->sq.una != qp->window.at.index)
 		return SRN_GATE_ORDER;

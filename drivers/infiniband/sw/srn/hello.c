@@ -26,28 +26,11 @@ void srn_hello_start(struct srn_qp *qp)
 	bool sack = qp->recovery == SRN_RECOVERY_SACK;
 
 	qp->peer = (struct srn_peer){
-		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN,
+		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN, .reads = sack,
 	};
 	srn_hold_widen(qp->dev, &qp->resp.hold, 0);	/* nothing is held yet */
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hello_start);
-
-/* Not with the PSN of a READ or an atomic. Of these a responder keeps something that it may look
- * for by the PSN; and rxe, which answers a WRITE that comes again with the PSN of the last SEND,
- * WRITE or atomic that it executed, has none of those before the first.
- */
-void srn_hello_send(struct srn_qp *qp)
-{
-	u32 una = qp->window.una;
-
-	if (qp->peer.acked != una)
-		return;
-	if (!srn_sack_hello(qp, srn_psn_add(una, -1)))
-		return;
-	qp->peer.due = false;
-	qp->peer.left--;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_hello_send);
 
 /* Who only guesses an address and a QPN shall not tell us what the peer understands. */
 static bool is_behind(u32 psn, u32 ours, s32 near)
@@ -56,6 +39,39 @@ static bool is_behind(u32 psn, u32 ours, s32 near)
 
 	return diff < 0 && diff > -near;
 }
+
+/* The one in front of the first PSN is behind what the peer expects, but no request had it. */
+static u32 before_first(const struct srn_qp *qp)
+{
+	return srn_psn_add(qp->sq_psn, -1);
+}
+
+/* A READ was answered, nothing else has begun, and the peer's next PSN is near enough. */
+static bool may_ask_reader(const struct srn_qp *qp)
+{
+	return qp->peer.reads && qp->window.una != qp->sq_psn &&
+	       is_behind(before_first(qp), qp->window.end, NEAR);
+}
+
+/* Not with the PSN of a READ or an atomic: of these a responder keeps something that it may look
+ * for by the PSN. And rxe answers a WRITE that comes again with the PSN of the last SEND, WRITE or
+ * atomic that it executed; before the first of them with that of an older connection, or 0xffffff.
+ * To READs and atomics that says nothing, and what it would complete waits until it has come: it
+ * does so in front of the answer to what leaves behind the hello.
+ */
+void srn_hello_send(struct srn_qp *qp)
+{
+	bool acked = qp->peer.acked == qp->window.una;
+
+	if (!acked && !may_ask_reader(qp))
+		return;
+	if (!srn_sack_hello(qp, acked ? srn_psn_add(qp->window.una, -1) : before_first(qp)))
+		return;
+	qp->peer.fence = !acked;
+	qp->peer.due = false;
+	qp->peer.left--;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_send);
 
 /* A PSN to compare an answer with there is from then on, too: in RTR the window is that of
  * another connection.
@@ -69,6 +85,7 @@ static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 {
 	qp->peer.sacks = true;
 	qp->peer.due = false;
+	qp->peer.fence = false;
 	qp->peer.parts |= sack->parts;
 	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, SRN_HOLD_WIDE);
 	srn_hold_widen(qp->dev, &qp->resp.hold, qp->mtu);
@@ -99,6 +116,7 @@ void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb)
 	    is_behind(srn_pkt(skb)->psn, qp->window.una, SRN_PSNS))
 		meet(qp, &sack);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_rx);
 
 /* Who waits for an ACK gets it: whatever its key, that was a WRITE. */
 bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether the peer of a RC connection understands SACK packets: it is asked, with data that leave
- * behind its first ACK, and now and then, a few times. To who does not understand it the question
- * is a WRITE of no bytes that came a second time, of which nothing follows.
+/* Whether the peer of a RC connection understands SACK packets: it is asked, with requests that
+ * leave behind its first answer, and now and then, a few times. To who does not understand it the
+ * question is a WRITE of no bytes that came a second time, of which nothing follows.
  */
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
@@ -22,6 +22,8 @@ struct srn_peer {
 				 * front of it is that of a SEND or WRITE; or SRN_HELLO_NO_PSN
 				 */
 	u32 ahead;		/* PSNs that it can hold */
+	bool reads;		/* nothing but READs and atomics has begun, */
+	bool fence;		/* and it was asked: nothing else goes beside them */
 	bool owed;		/* its hello came in this round, with */
 	u32 owed_psn;
 };
@@ -48,6 +50,13 @@ static inline void srn_hello_after_ack(struct srn_peer *peer, u32 una)
 static inline void srn_hello_after_answer(struct srn_peer *peer)
 {
 	peer->acked = SRN_HELLO_NO_PSN;
+}
+
+/** srn_hello_begin() - a request has begun that is sent; @answered: it is a READ or an atomic */
+static inline void srn_hello_begin(struct srn_peer *peer, bool answered)
+{
+	peer->reads &= answered;
+	peer->fence &= answered;
 }
 
 /**

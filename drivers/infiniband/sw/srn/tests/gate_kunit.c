@@ -76,6 +76,42 @@ static void srn_gate_reads_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
 }
 
+struct fence_row {
+	const char *desc;
+	u8 opcode;
+	bool fence, hello;
+	enum srn_gate gate;
+};
+
+static const struct fence_row fence_rows[] = {
+	{ "SEND", IB_WR_SEND, false, false, SRN_GATE_OPEN },
+	{ "fenced SEND", IB_WR_SEND, true, false, SRN_GATE_FENCE },
+	{ "fenced READ", IB_WR_RDMA_READ, true, false, SRN_GATE_FENCE },
+	{ "SEND beside a hello's READs", IB_WR_SEND, false, true, SRN_GATE_FENCE },
+	{ "WRITE beside them", IB_WR_RDMA_WRITE, false, true, SRN_GATE_FENCE },
+	{ "READ beside them", IB_WR_RDMA_READ, false, true, SRN_GATE_OPEN },
+	{ "atomic beside them", IB_WR_ATOMIC_FETCH_AND_ADD, false, true, SRN_GATE_OPEN },
+	{ "a registration beside them", IB_WR_REG_MR, false, true, SRN_GATE_OPEN },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fence, fence_rows, desc);
+
+/* What may not overtake READs waits for them, and for nothing when there are none. */
+static void srn_gate_fence_test(struct kunit *test)
+{
+	const struct fence_row *row = test->param_value;
+	struct srn_wqe *wqe = new_wqe(test, row->opcode);
+	struct srn_qp *qp = new_qp(test, 0);
+
+	wqe->flags = row->fence ? IB_SEND_FENCE : 0;
+	qp->peer.fence = row->hello;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+	srn_window_sent(&qp->window, 1, true, true);
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), row->gate);
+	wqe->started = true;
+	KUNIT_EXPECT_EQ(test, srn_gate_wqe(qp, wqe), SRN_GATE_OPEN);
+}
+
 /* Beyond what the peer has told of, while an answer may tell more: what takes a receive of it. */
 static void srn_gate_credit_test(struct kunit *test)
 {
@@ -147,6 +183,7 @@ static void srn_gate_read_behind_many_test(struct kunit *test)
 static struct kunit_case srn_gate_cases[] = {
 	KUNIT_CASE_PARAM(srn_gate_order_test, order_gen_params),
 	KUNIT_CASE(srn_gate_reads_test),
+	KUNIT_CASE_PARAM(srn_gate_fence_test, fence_gen_params),
 	KUNIT_CASE(srn_gate_credit_test),
 	KUNIT_CASE(srn_gate_pace_test),
 	KUNIT_CASE(srn_gate_read_behind_many_test),

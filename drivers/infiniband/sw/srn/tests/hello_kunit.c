@@ -18,6 +18,8 @@
 #include <rdma/ib_pack.h>
 
 #define MTU	1024
+/* So many PSNs behind the expected one it is heard no more. */
+#define FAR	(2 * SRN_HOLD_AHEAD)
 #define HELLO	(SRN_SACK_MAGIC << 16 | SRN_SACK_VERSION << 8 | 1)
 
 /* What the wire was given: BTHs of the first packets, and what the last hello says. */
@@ -159,6 +161,127 @@ static void srn_hello_behind_read_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, qp->peer.due);
 }
 
+/* A SACK packet of the peer's, which holds so many PSNs. */
+static struct sk_buff *new_word(struct kunit *test, enum srn_sack_kind kind, u32 psn, u32 ahead)
+{
+	struct sk_buff *skb = new_packet(test, SRN_OPCODE_SACK, psn);
+	struct srn_sack_fields *fields = skb_put_zero(skb, sizeof(*fields));
+
+	put_unaligned_be32(HELLO - SRN_SACK_HELLO + kind, &fields->what);
+	put_unaligned_be32(ahead, &fields->ahead);
+	srn_pkt(skb)->len = sizeof(*fields);
+	return skb;
+}
+
+static void answer_read(struct kunit *test, struct srn_qp *qp, u32 psn)
+{
+	srn_completer_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn));
+}
+
+/* READs, and a SEND behind them. */
+static struct srn_qp *start_reads(struct kunit *test, u32 num)
+{
+	struct srn_qp *qp = start(test, num + 1);
+	u32 i;
+
+	qp->max_rd_atomic = 4;
+	for (i = 0; i < num; i++)
+		srn_sq_wqe(&qp->sq, i)->opcode = IB_WR_RDMA_READ;
+	return qp;
+}
+
+/* With the PSN in front of the first, which no READ has; not with what leaves first. */
+static void srn_hello_reader_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_reads(test, 4);
+
+	run(qp, 2);
+	KUNIT_EXPECT_EQ(test, left.num, 2);
+	answer_read(test, qp, SRN_PSN_MASK);
+	run(qp, 2);
+	stop();
+	KUNIT_EXPECT_EQ(test, left.num, 5);
+	expect_left(test, 2, IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_PSN_MASK - 1);
+	KUNIT_EXPECT_EQ(test, be32_get_bits(left.bths[2].apsn, SRN_BTH_ACKREQ), 0);
+	expect_left(test, 3, IB_OPCODE_RC_RDMA_READ_REQUEST, 1);
+	expect_left(test, 4, IB_OPCODE_RC_RDMA_READ_REQUEST, 2);
+	KUNIT_EXPECT_FALSE(test, qp->peer.due);
+}
+
+/* A peer that has executed nothing else may answer it with any PSN, as rxe does: of READs no ACK
+ * says anything, and until they are answered nothing leaves that one would complete.
+ */
+static void srn_hello_nonsense_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_reads(test, 2);
+
+	run(qp, 1);
+	answer_read(test, qp, SRN_PSN_MASK);
+	run(qp, 2);
+	KUNIT_EXPECT_EQ(test, left.num, 3);
+	expect_left(test, 1, IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_PSN_MASK - 1);
+	expect_left(test, 2, IB_OPCODE_RC_RDMA_READ_REQUEST, 0);
+	ack(test, qp, 0);
+	KUNIT_EXPECT_EQ(test, qp->window.una, 0);
+	answer_read(test, qp, 0);
+	KUNIT_EXPECT_EQ(test, qp->window.una, 1);
+	run(qp, 1);
+	stop();
+	expect_left(test, left.num - 1, IB_OPCODE_RC_SEND_ONLY, 1);
+	KUNIT_EXPECT_FALSE(test, qp->peer.fence);
+}
+
+/* Who has met us answers with sense. */
+static void srn_hello_met_reader_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_reads(test, 2);
+	struct sk_buff *skb;
+
+	run(qp, 1);
+	answer_read(test, qp, SRN_PSN_MASK);
+	run(qp, 1);
+	KUNIT_EXPECT_TRUE(test, qp->peer.fence);
+	skb = new_word(test, SRN_SACK_ANSWER, SRN_PSN_MASK - 1, SRN_HOLD_WIDE);
+	srn_hello_rx(qp, skb);
+	kfree_skb(skb);
+	KUNIT_EXPECT_TRUE(test, qp->peer.sacks);
+	run(qp, 1);
+	stop();
+	KUNIT_EXPECT_EQ(test, left.num, 4);
+	expect_left(test, 3, IB_OPCODE_RC_SEND_ONLY, 1);
+}
+
+struct reader_row {
+	const char *desc;
+	u32 una, end;		/* PSNs from the first one on */
+	bool read, asks;
+};
+
+static const struct reader_row reader_rows[] = {
+	{ "nothing was answered", 0, 1, true },
+	{ "a READ was", 1, 2, true, true },
+	{ "something else has begun", 1, 2, false },
+	{ "as far as the peer hears it", 1, FAR - 2, true, true },
+	{ "farther", 1, FAR - 1, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reader, reader_rows, desc);
+
+static void srn_hello_when_reader_test(struct kunit *test)
+{
+	const struct reader_row *row = test->param_value;
+	struct srn_qp *qp = start(test, 1);
+
+	srn_hello_begin(&qp->peer, row->read);
+	qp->window.una = srn_psn_add(qp->sq_psn, row->una);
+	qp->window.end = srn_psn_add(qp->sq_psn, row->end);
+	srn_hello_send(qp);
+	stop();
+	KUNIT_EXPECT_EQ(test, left.num, row->asks);
+	KUNIT_EXPECT_EQ(test, qp->peer.fence, row->asks);
+	KUNIT_EXPECT_EQ(test, qp->peer.due, !row->asks);
+}
+
 /* What it has no use for is 0, and not how many packets came twice. */
 static void srn_hello_says_test(struct kunit *test)
 {
@@ -264,7 +387,6 @@ struct take_row {
 	u32 zero;
 };
 
-#define FAR	(2 * SRN_HOLD_AHEAD)
 #define ONLY	IB_OPCODE_RC_RDMA_WRITE_ONLY
 #define IMM	IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE
 
@@ -393,18 +515,6 @@ static void srn_hello_ahead_test(struct kunit *test)
 	}
 }
 
-/* Of the peer's, which holds so many PSNs. */
-static struct sk_buff *new_word(struct kunit *test, enum srn_sack_kind kind, u32 psn, u32 ahead)
-{
-	struct sk_buff *skb = new_packet(test, SRN_OPCODE_SACK, psn);
-	struct srn_sack_fields *fields = skb_put_zero(skb, sizeof(*fields));
-
-	put_unaligned_be32(HELLO - SRN_SACK_HELLO + kind, &fields->what);
-	put_unaligned_be32(ahead, &fields->ahead);
-	srn_pkt(skb)->len = sizeof(*fields);
-	return skb;
-}
-
 struct answer_row {
 	const char *desc;
 	enum ib_qp_state state;
@@ -470,6 +580,10 @@ static struct kunit_case srn_hello_cases[] = {
 	KUNIT_CASE(srn_hello_behind_ack_test),
 	KUNIT_CASE(srn_hello_waits_test),
 	KUNIT_CASE(srn_hello_behind_read_test),
+	KUNIT_CASE(srn_hello_reader_test),
+	KUNIT_CASE(srn_hello_nonsense_test),
+	KUNIT_CASE(srn_hello_met_reader_test),
+	KUNIT_CASE_PARAM(srn_hello_when_reader_test, reader_gen_params),
 	KUNIT_CASE(srn_hello_says_test),
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE(srn_hello_without_memory_test),
