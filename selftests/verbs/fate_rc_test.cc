@@ -218,8 +218,8 @@ TEST_P(FateRc, MessagesOfOnePacketInATrain) {
 
 TEST_P(FateRc, Write) { EveryPosition(Kind::kWrite, Way::kRequest, kAll); }
 
-TEST_P(FateRc, WriteBetweenPeersThatSack) {
-  SetRecovery("sack");
+TEST_P(FateRc, WriteThatIsHeld) {
+  SetRecovery("hold");
   EveryPosition(Kind::kWrite, Way::kRequest, {{5, 1024}});
   EveryPosition(Kind::kWrite, Way::kRequest, {{9, 256}, {64, 256}}, {What::kDrop});
 }
@@ -232,6 +232,11 @@ TEST_P(FateRc, WriteThatGoesBack) {
 TEST_P(FateRc, WriteWithImmediate) { EveryPosition(Kind::kWriteImm, Way::kRequest, kShortOnes); }
 
 TEST_P(FateRc, ReadResponse) { EveryPosition(Kind::kRead, Way::kResponse, kAll); }
+
+TEST_P(FateRc, ReadResponseThatIsHeld) {
+  SetRecovery("hold");
+  EveryPosition(Kind::kRead, Way::kResponse, kShortOnes);
+}
 
 TEST_P(FateRc, ReadResponseThatGoesBack) {
   SetRecovery("gbn");

@@ -3,6 +3,7 @@
 // nobody waits for the local ACK timeout, which is seconds here.
 #include <random>
 
+#include <share/parameter.h>
 #include <share/seed.h>
 
 #include "fate_channel.h"
@@ -112,6 +113,35 @@ TEST_P(FateRecovery, OneInTwentyWithoutATimeout) {
 }
 
 SRN_OVER_BOTH_IP(FateRecovery);
+
+// As the module is loaded.
+class FateDefault : public FateChannel {};
+
+// By themselves two get to know each other in front of the second message, and of that all that is
+// lost is told at once.
+TEST_P(FateDefault, TwoKnowEachOtherFromTheSecondMessageOn) {
+  EXPECT_EQ(share::Parameter("recovery"), "sack");
+  RenewUnmet(kLong, kSeconds);
+  std::vector<Fate> fates;
+  for (int position : {5, 15, 25, 35}) fates.push_back(RequestAt(kLong.packets + position, "drop"));
+  Must(SetFates(fates));
+  Prepare(Kind::kWrite);
+  Post(Kind::kWrite);
+  ExpectDone(Kind::kWrite);
+  const HwCounts a = a_counters_.Read(), b = b_counters_.Read();
+  Prepare(Kind::kWrite);
+  Post(Kind::kWrite);
+  ExpectDone(Kind::kWrite);
+  for (const FateCount& count : Must(CountFates())) EXPECT_EQ(count.met, 1u);
+  EXPECT_GT(b_counters_["sent_sack"], b.Sum({"sent_sack"}));
+  EXPECT_EQ(b_counters_["sent_nak"], b.Sum({"sent_nak"}));
+  EXPECT_GT(a_counters_["rcvd_sack"], a.Sum({"rcvd_sack"}));
+  EXPECT_GT(a_counters_["sack_retrans"], a.Sum({"sack_retrans"}));
+  EXPECT_EQ(a_counters_["local_ack_timeout_err"], a.Sum({"local_ack_timeout_err"}));
+  ExpectHealthy();
+}
+
+SRN_OVER_BOTH_IP(FateDefault);
 
 }  // namespace
 }  // namespace verbs_test

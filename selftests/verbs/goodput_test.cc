@@ -5,6 +5,8 @@
 #include <ostream>
 #include <string>
 
+#include <share/parameter.h>
+
 #include "dumbbell.h"
 #include "hw_counters.h"
 
@@ -54,6 +56,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
+    recovery_ = share::Parameter("recovery");
     Set("recovery", GetParam().recovery);
     Wire("bfifo limit 200000");
     for (const auto& [netns, dev] : kEnds) {
@@ -66,7 +69,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
       counters_[i] = Must(HwCounters::Open(i ? to_.ctx : from_[0].ctx));
   }
   void TearDown() override {
-    Set("recovery", "hold");
+    Set("recovery", recovery_.c_str());
     for (const auto& [netns, dev] : kEnds) {
       Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " root");
       if (GetParam().one_in)
@@ -87,6 +90,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
   }
 
   HwCounters counters_[2];
+  std::string recovery_;
 };
 
 TEST_P(Lossy, IsFilled) {

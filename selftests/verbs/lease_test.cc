@@ -28,6 +28,7 @@ class Lease : public WireTest {
     FillPattern(memory_.bytes(), kBefore);
     FillPattern(b_.bytes(0, kSize), kNothing);
     // Longer than what leaves is held: what comes then is still asked for, and nothing asks before.
+    recovery_ = share::Parameter("recovery");
     Recovery("gbn");
     Leases("Y");
     pair_ = Connected({}, {.timeout = 17, .retry_cnt = 1});
@@ -35,13 +36,13 @@ class Lease : public WireTest {
     ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);  // each knows where the other is
   }
   void TearDown() override {
-    Recovery("hold");
+    if (!recovery_.empty()) Recovery(recovery_);
     Leases("N");
     if (!netdev_.empty()) (void)net::Run({"tc", "qdisc", "del", "dev", netdev_, "root"});
   }
 
   // Of connections from then on.
-  static void Recovery(const char* how) { share::SetParameter("recovery", how); }
+  static void Recovery(const std::string& how) { share::SetParameter("recovery", how); }
   static void Leases(const char* how) { share::SetParameter("leases", how); }
   void Hold() {
     Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "netem", "delay", "300ms"}));
@@ -65,6 +66,7 @@ class Lease : public WireTest {
   }
 
   std::string netdev_;
+  std::string recovery_;
   Buffer memory_;
   Mr mr_;
   Pair pair_;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 #include <ostream>
+#include <string>
+
+#include <share/parameter.h>
 
 #include "dumbbell.h"
 
@@ -33,10 +36,11 @@ class Narrow : public Dumbbell, public testing::WithParamInterface<Cell> {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
+    recovery_ = share::Parameter("recovery");
     if (!testing::Test::IsSkipped()) Set("recovery", GetParam().recovery);
   }
 
-  void TearDown() override { Set("recovery", "hold"); }
+  void TearDown() override { Set("recovery", recovery_.c_str()); }
 
   double Alone() {
     Flows flows(from_, to_, {.load = GetParam().load, .count = 1, .message = 65536, .depth = 8});
@@ -46,6 +50,8 @@ class Narrow : public Dumbbell, public testing::WithParamInterface<Cell> {
     Drain(flows);
     return rate;
   }
+
+  std::string recovery_;
 };
 
 TEST_P(Narrow, KeepsItsRate) {

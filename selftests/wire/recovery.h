@@ -13,10 +13,11 @@ namespace wire {
 // mode; true of a foreign device.
 bool SetRecovery(const std::string& mode);
 
-// Tests of "hold", whatever the others run with.
+// Tests of who keeps what comes early, whatever the others run with: of "sack", the default, which
+// is "hold" towards a peer that has not said hello.
 class HoldTest : public WireTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(SetRecovery("hold")); }
+  void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
   void TearDown() override { EXPECT_TRUE(SetRecovery(Wire::Get().config().recovery)); }
 };
 

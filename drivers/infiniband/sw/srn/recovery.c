@@ -13,7 +13,7 @@ static const char * const names[SRN_RECOVERIES] = {
 };
 
 static struct srn_choice recovery = {
-	.names = names, .num = SRN_RECOVERIES, .at = SRN_RECOVERY_HOLD,
+	.names = names, .num = SRN_RECOVERIES, .at = SRN_RECOVERY_SACK,
 };
 
 enum srn_recovery srn_recovery(void)
@@ -23,4 +23,4 @@ enum srn_recovery srn_recovery(void)
 
 module_param_cb(recovery, &srn_choice_ops, &recovery, 0644);
 MODULE_PARM_DESC(recovery,
-		 "what new RC connections do about loss: hold (default), sack, or gbn, go back N");
+		 "what new RC connections do about loss: sack (default), hold, or gbn, go back N");
