@@ -377,8 +377,11 @@ roce::Packet Forger::Sack() {
                                               roce::SackKind::kAnswer};
   static constexpr uint32_t kAhead[] = {3584, 3584, 512, 256, 16, 0, 4096, 0xffffff};
   const roce::SackKind kind = source_.Pick(kKinds);
-  // What it names: of its own requests what it misses or asks with, and of the device's.
-  const uint32_t base = kind == roce::SackKind::kHello ? state_.peer_psn : state_.una_psn();
+  // What it names: what it misses of the device's requests; with a hello, and its answer, what was
+  // done last.
+  const uint32_t base = kind == roce::SackKind::kHello    ? roce::PsnAdd(state_.peer_psn, -1)
+                        : kind == roce::SackKind::kAnswer ? roce::PsnAdd(state_.una_psn(), -1)
+                                                          : state_.una_psn();
   const uint32_t psn = roce::PsnAdd(base, source_.Pick(kPsnSteps));
   const uint8_t flags = source_.Byte();
   roce::Packet p = roce::EncodeSack(psn, {.kind = kind,

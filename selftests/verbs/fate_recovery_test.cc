@@ -2,6 +2,7 @@
 // RC, where receivers hold what comes early: what is lost is sent again and nothing else is, and
 // nobody waits for the local ACK timeout, which is seconds here.
 #include <random>
+#include <set>
 
 #include <share/parameter.h>
 #include <share/seed.h>
@@ -117,8 +118,8 @@ SRN_OVER_BOTH_IP(FateRecovery);
 // As the module is loaded.
 class FateDefault : public FateChannel {};
 
-// By themselves two get to know each other in front of the second message, and of that all that is
-// lost is told at once.
+// By themselves two get to know each other in front of the second message at the latest, and of
+// that all that is lost is told at once.
 TEST_P(FateDefault, TwoKnowEachOtherFromTheSecondMessageOn) {
   EXPECT_EQ(share::Parameter("recovery"), "sack");
   RenewUnmet(kLong, kSeconds);
@@ -141,6 +142,31 @@ TEST_P(FateDefault, TwoKnowEachOtherFromTheSecondMessageOn) {
   ExpectHealthy();
 }
 
+// So do those who only READ: of the second answer all that is missing is asked for at once.
+TEST_P(FateDefault, ReadersKnowEachOtherToo) {
+  const std::set<int> lost = {4, 14, 24, 34};
+
+  RenewUnmet(kLong, kSeconds);
+  for (int i = 0; i < 4; i++) {
+    Must(a_end_.qp.Post(SendWr::Read(i, a_.mr.Slice(0, 8), b_.mr.At(0))));
+    EXPECT_EQ(Await(a_end_.send_cq).status, IBV_WC_SUCCESS);
+  }
+  std::vector<Fate> fates;
+  for (int position : lost) fates.push_back(ResponseAt(4 + position, "drop"));
+  fates.push_back(
+      {.action = "drop", .kind = "response", .qpn = a_end_.qp.num(), .times = 0, .permille = 0});
+  Must(SetFates(fates));
+  Prepare(Kind::kRead);
+  const HwCounts before = a_counters_.Read();
+  Post(Kind::kRead);
+  ExpectDone(Kind::kRead);
+  const std::vector<FateCount> counts = Must(CountFates());
+  for (size_t i = 0; i < lost.size(); i++) EXPECT_EQ(counts[i].met, 1u);
+  EXPECT_EQ(a_counters_["local_ack_timeout_err"], before.Sum({"local_ack_timeout_err"}));
+  // Of a stranger all from the first gap on would be asked for. A host that is slow asks again.
+  EXPECT_LT(counts.back().seen, kLong.packets * 3 / 2);
+  ExpectHealthy();
+}
 SRN_OVER_BOTH_IP(FateDefault);
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Peers that are late, and peers that are dead, in each mode of recovery: what costs a retry, and
 // when patience ends. IBTA vol. 1, 9.7.6.1.3 and 9.7.6.1.4. Timers know no IP version.
-#include <roce/sack.h>
-
 #include "counters.h"
 #include "recovery.h"
 

@@ -26,8 +26,6 @@ class HoldTest : public WireTest {
 // takes longer than the round trip of a scripted peer.
 class LongPathTest : public HoldTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
-
   // Of the PSNs that a test counts with.
   uint32_t DevPsn(int i = 0) const { return WireTest::DevPsn(i + base_); }
   // `start` makes a new connection, on which nothing was sent.

@@ -88,7 +88,7 @@ std::optional<Sack> DecodeSack(const Packet& packet) {
   if (packet.bth.opcode != kOpcodeSack || bytes.size() < kFields || bytes.size() % 4 != 0)
     return std::nullopt;
   std::optional<Sack> sack = SackOf({GetWord(bytes, 0), GetWord(bytes, 4)}, GetWord(bytes, 8));
-  if (!sack) return std::nullopt;
+  if (!sack || sack->kind == SackKind::kHello) return std::nullopt;
   for (size_t at = kFields; at < bytes.size(); at += 4)
     for (uint32_t bit = 0; bit < 32; ++bit)
       if (GetWord(bytes, at) >> bit & 1)

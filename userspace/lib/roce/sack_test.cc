@@ -94,5 +94,13 @@ TEST(Sack, OthersAreNone) {
   EXPECT_FALSE(DecodeSack(packet));
 }
 
+// A hello is a WRITE, and nothing else is one.
+TEST(Sack, OfKindHelloIsNone) {
+  Packet packet = EncodeSack(0, {SackKind::kAnswer});
+  EXPECT_TRUE(DecodeSack(packet));
+  packet.payload[3] = static_cast<uint8_t>(SackKind::kHello);
+  EXPECT_FALSE(DecodeSack(packet));
+}
+
 }  // namespace
 }  // namespace roce

@@ -21,7 +21,9 @@ enum srn_gate srn_gate_qp(const struct srn_qp *qp)
 	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
 }
 
-/* What is acknowledged by an ACK does not go beside READs that a hello went with (hello.c). */
+/* Beside READs that a hello went with (hello.c) nothing goes that an ACK would complete: the peer's
+ * answer to the hello may be one that means nothing.
+ */
 static bool fences(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
 	return wqe->flags & IB_SEND_FENCE ||

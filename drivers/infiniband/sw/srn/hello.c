@@ -26,7 +26,8 @@ void srn_hello_start(struct srn_qp *qp)
 	bool sack = qp->recovery == SRN_RECOVERY_SACK;
 
 	qp->peer = (struct srn_peer){
-		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN, .reads = sack,
+		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN,
+		.only_reads = sack,
 	};
 	srn_hold_widen(qp->dev, &qp->resp.hold, 0);	/* nothing is held yet */
 }
@@ -46,18 +47,20 @@ static u32 before_first(const struct srn_qp *qp)
 	return srn_psn_add(qp->sq_psn, -1);
 }
 
-/* A READ was answered, nothing else has begun, and the peer's next PSN is near enough. */
-static bool may_ask_reader(const struct srn_qp *qp)
+/* A READ was answered, nothing else has begun, and the peer's next PSN is near enough. Once it is
+ * not, it never is again: when PSNs come round, that in front of the first is a READ's.
+ */
+static bool may_ask_reader(struct srn_qp *qp)
 {
-	return qp->peer.reads && qp->window.una != qp->sq_psn &&
-	       is_behind(before_first(qp), qp->window.end, NEAR);
+	qp->peer.only_reads &= is_behind(before_first(qp), qp->window.end, NEAR);
+	return qp->peer.only_reads && qp->window.una != qp->sq_psn;
 }
 
 /* Not with the PSN of a READ or an atomic: of these a responder keeps something that it may look
- * for by the PSN. And rxe answers a WRITE that comes again with the PSN of the last SEND, WRITE or
- * atomic that it executed; before the first of them with that of an older connection, or 0xffffff.
- * To READs and atomics that says nothing, and what it would complete waits until it has come: it
- * does so in front of the answer to what leaves behind the hello.
+ * for by the PSN. And by C9-105 a WRITE that comes again is acknowledged with the newest PSN that was
+ * executed: by rxe with the last SEND's, WRITE's or atomic's, and before the first of them with that
+ * of an older connection, or 0xffffff. To READs and atomics that completes nothing, and what it would
+ * complete waits until it has come: it does so in front of the answer to what leaves behind the hello.
  */
 void srn_hello_send(struct srn_qp *qp)
 {
@@ -135,10 +138,12 @@ bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb)
 }
 
 /* However many came: each answer would say the same. */
-void srn_hello_answer(struct srn_qp *qp)
+void srn_hello_answer(struct srn_qp *qp, bool receives)
 {
 	if (likely(!qp->peer.owed))
 		return;
 	qp->peer.owed = false;
-	srn_sack_answer(qp, qp->peer.owed_psn);
+	if (receives)
+		srn_sack_answer(qp, qp->peer.owed_psn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_answer);

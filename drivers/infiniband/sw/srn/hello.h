@@ -14,18 +14,21 @@ struct srn_qp;
 
 /* Owner of the turn only. */
 struct srn_peer {
-	bool sacks;		/* it understands them */
+	/* What is known of it. */
+	bool sacks;		/* it understands SACKs */
 	bool parts;		/* it answers all that is asked for again, in order */
-	bool due;		/* ask with what leaves next, */
-	u8 left;		/* so many times more, */
+	u32 ahead;		/* PSNs that it can hold */
+	/* When it is asked. */
+	bool due;		/* with what leaves next, if it may */
+	u8 left;		/* so many times more */
+	bool only_reads;	/* nothing but READs and atomics has begun, and few PSNs */
+	bool fence;		/* it was asked beside them: nothing else begins until they are answered */
 	u32 acked;		/* where this is the oldest PSN that was not acknowledged: the one in
 				 * front of it is that of a SEND or WRITE; or SRN_HELLO_NO_PSN
 				 */
-	u32 ahead;		/* PSNs that it can hold */
-	bool reads;		/* nothing but READs and atomics has begun, */
-	bool fence;		/* and it was asked: nothing else goes beside them */
-	bool owed;		/* its hello came in this round, with */
-	u32 owed_psn;
+	/* What it is answered. */
+	bool owed;		/* its hello came in this round */
+	u32 owed_psn;		/* with this PSN */
 };
 
 /* Has more bits than one. */
@@ -46,7 +49,11 @@ static inline void srn_hello_after_ack(struct srn_peer *peer, u32 una)
 	peer->acked = una;
 }
 
-/** srn_hello_after_answer() - that of a READ or atomic has: none may, until an ACK has come */
+/**
+ * srn_hello_after_answer() - that of a READ or atomic has: none may with the PSN in front of it
+ *
+ * Who has begun nothing else asks with another PSN.
+ */
 static inline void srn_hello_after_answer(struct srn_peer *peer)
 {
 	peer->acked = SRN_HELLO_NO_PSN;
@@ -55,7 +62,7 @@ static inline void srn_hello_after_answer(struct srn_peer *peer)
 /** srn_hello_begin() - a request has begun that is sent; @answered: it is a READ or an atomic */
 static inline void srn_hello_begin(struct srn_peer *peer, bool answered)
 {
-	peer->reads &= answered;
+	peer->only_reads &= answered;
 	peer->fence &= answered;
 }
 
@@ -86,7 +93,12 @@ void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb);
  */
 bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb);
 
-/** srn_hello_answer() - one answer to all hellos of a round, if any came; BH disabled */
-void srn_hello_answer(struct srn_qp *qp);
+/**
+ * srn_hello_answer() - one answer to all hellos of a round, if any came
+ * @receives: whether the QP still takes requests: behind its last NAK it says nothing
+ *
+ * BH disabled.
+ */
+void srn_hello_answer(struct srn_qp *qp, bool receives);
 
 #endif

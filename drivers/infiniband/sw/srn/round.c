@@ -162,7 +162,7 @@ static bool is_answer(struct sk_buff *skb)
 /* Other than a SACK, which is for the completer: to a hello of ours, or of a kind or version that
  * nobody knows.
  */
-static bool is_sack_aside(struct sk_buff *skb)
+static bool is_hello_answer(struct sk_buff *skb)
 {
 	return srn_pkt_info(skb)->op == SRN_OP_SACK && srn_sack_kind(skb) != SRN_SACK_HELD;
 }
@@ -220,7 +220,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	trace_srn_rx(qp, skb);
 	if (unlikely(srn_pkt(skb)->flags & SRN_PKT_CE))
 		srn_notify_mark(qp, skb);
-	if (unlikely(is_notice(skb) || is_sack_aside(skb))) {
+	if (unlikely(is_notice(skb) || is_hello_answer(skb))) {
 		rx_aside(qp, skb);
 	} else if (!qp->svc->connected) {
 		srn_ud_rx(qp, skb);
@@ -414,7 +414,7 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 
 	notices = run_notices(qp);
 	more = run_rx(qp, &rx);
-	srn_hello_answer(qp);
+	srn_hello_answer(qp, srn_responder_receives(qp));
 	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;
 	/* After the packets: an answer that is here already is in time. */

@@ -35,7 +35,8 @@ struct srn_sack {
 
 /**
  * srn_sack_hello() - a WRITE of no bytes that asks for no ACK, and says who sent it
- * @psn: of a SEND or WRITE that the peer has acknowledged: any peer knows that it did that already
+ * @psn: of a SEND or WRITE that the peer has acknowledged, or the one in front of the first: any peer
+ *	is past it
  *
  * BH disabled. Return: false if there was no memory, and none left.
  */

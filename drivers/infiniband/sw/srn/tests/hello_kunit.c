@@ -38,7 +38,6 @@ static void note(const void *bth)
 static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	const struct sk_buff *part;
-
 	const struct srn_bth *bth = (void *)(skb_transport_header(skb) + sizeof(struct udphdr));
 
 	note(bth);
@@ -282,6 +281,25 @@ static void srn_hello_when_reader_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->peer.due, !row->asks);
 }
 
+/* Once the window was too far ahead, that PSN is a READ's when it comes round. */
+static void srn_hello_of_reader_once_round_test(struct kunit *test)
+{
+	struct srn_qp *qp = start(test, 1);
+
+	srn_hello_begin(&qp->peer, true);
+	qp->window.una = srn_psn_add(qp->sq_psn, 1);
+	qp->window.end = srn_psn_add(qp->sq_psn, FAR - 1);
+	srn_hello_send(qp);
+	qp->window.end = srn_psn_add(qp->sq_psn, 2);
+	srn_hello_send(qp);
+	KUNIT_EXPECT_EQ(test, left.num, 0);
+	/* With that of a WRITE one may leave all the same. */
+	srn_hello_after_ack(&qp->peer, qp->window.una);
+	srn_hello_send(qp);
+	stop();
+	KUNIT_EXPECT_EQ(test, left.num, 1);
+}
+
 /* What it has no use for is 0, and not how many packets came twice. */
 static void srn_hello_says_test(struct kunit *test)
 {
@@ -468,6 +486,21 @@ static void srn_hello_answered_once_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_DUP_REQUEST), 0);
 }
 
+/* Behind a request of the same round that was refused, and ended the connection, comes no answer. */
+static void srn_hello_of_refused_test(struct kunit *test)
+{
+	struct srn_qp *qp = start(test, 1);
+
+	qp->peer.owed = true;
+	srn_hello_answer(qp, false);
+	srn_hello_answer(qp, true);
+	KUNIT_EXPECT_EQ(test, left.num, 0);
+	qp->peer.owed = true;
+	srn_hello_answer(qp, true);
+	stop();
+	KUNIT_EXPECT_EQ(test, left.num, 1);
+}
+
 /* It may have waited while the QP left the state in which it takes one. */
 static void srn_hello_late_test(struct kunit *test)
 {
@@ -535,7 +568,7 @@ static const struct answer_row answer_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(answer, answer_rows, desc);
 
-/* A hello has a PSN that was acknowledged, and so has its answer. */
+/* A hello has a PSN that the peer is past, and so has its answer. */
 static void srn_hello_believed_test(struct kunit *test)
 {
 	const struct answer_row *row = test->param_value;
@@ -584,6 +617,7 @@ static struct kunit_case srn_hello_cases[] = {
 	KUNIT_CASE(srn_hello_nonsense_test),
 	KUNIT_CASE(srn_hello_met_reader_test),
 	KUNIT_CASE_PARAM(srn_hello_when_reader_test, reader_gen_params),
+	KUNIT_CASE(srn_hello_of_reader_once_round_test),
 	KUNIT_CASE(srn_hello_says_test),
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE(srn_hello_without_memory_test),
@@ -591,6 +625,7 @@ static struct kunit_case srn_hello_cases[] = {
 	KUNIT_CASE(srn_hello_few_test),
 	KUNIT_CASE_PARAM(srn_hello_take_test, take_gen_params),
 	KUNIT_CASE(srn_hello_answered_once_test),
+	KUNIT_CASE(srn_hello_of_refused_test),
 	KUNIT_CASE(srn_hello_late_test),
 	KUNIT_CASE(srn_hello_ahead_test),
 	KUNIT_CASE_PARAM(srn_hello_believed_test, answer_gen_params),
