@@ -23,8 +23,8 @@ tcp_rate() {
 
 tcp_listens() { ip netns exec b ss -Hltn "sport = :5201" | grep -q .; }
 
-# copy_rate FUNCTION: MB/s of perf's copy of 64 KiB: default (the C library's) or x86-64-unrolled
-# (the kernel's own where the CPU has no fast string copy).
+# copy_rate FUNCTION: MB/s of perf's copy of 64 KiB: default (the C library's), x86-64-unrolled (the
+# kernel's memcpy() where the CPU has no FSRM) or x86-64-movsq (srn's there, copy.c).
 copy_rate() {
 	perf bench -f simple mem memcpy -s 64KB -l 2000 -f "$1" |
 		awk '/^[0-9.]+$/ { rate = $1 / 1e6 } END { if (!rate) exit 1; printf "%.1f\n", rate }'
@@ -37,12 +37,13 @@ beside() {
 	write=$(awk '/^write 64 KiB / { print $5 }' "$1")
 	[ -n "$write" ] || return
 	printf '{\n' >"$2"
-	for name in "TCP" "TCP, sendfile" "memcpy, user" "memcpy, kernel"; do
+	for name in "TCP" "TCP, sendfile" "memcpy, user" "memcpy, kernel" "memcpy, words"; do
 		case $name in
 		TCP) rate=$(tcp_rate "${@:3}") ;;
 		"TCP, sendfile") rate=$(tcp_rate "${@:3}" -Z) ;;
 		"memcpy, user") rate=$(copy_rate default) ;;
 		"memcpy, kernel") rate=$(copy_rate x86-64-unrolled) ;;
+		"memcpy, words") rate=$(copy_rate x86-64-movsq) ;;
 		esac
 		[ -n "$rate" ] || return
 		awk -v name="$name" -v rate="$rate" -v write="$write" 'BEGIN {

@@ -12,6 +12,7 @@
 #include <net/sock.h>
 #include <rdma/ib_pack.h>
 
+#include "copy.h"
 #include "head.h"
 #include "icrc.h"
 #include "limits.h"
@@ -225,7 +226,7 @@ static bool copy_pages(struct sk_buff *to, const struct sk_buff *skb, u32 from, 
 		at = srn_head_add_page(to, len, &here);
 		if (!at)
 			return false;
-		skb_copy_bits(skb, from, at, here);
+		srn_copy_skb(skb, from, at, here);
 	}
 	return true;
 }
@@ -263,7 +264,7 @@ static struct sk_buff *run_packet(const struct srn_run_cut *cut, u32 headroom, b
 		return NULL;
 	skb_reserve(skb, headroom);
 	put_headers(skb, cut);
-	skb_copy_bits(cut->skb, from, skb_put(skb, copied), copied);
+	srn_copy_skb(cut->skb, from, skb_put(skb, copied), copied);
 	if (!srn_run_cut_is_lent(cut)) {
 		attach_pages(skb, cut->skb, from + copied, len - copied);
 	} else if (!copy_pages(skb, cut->skb, from + copied, len - copied)) {

@@ -3,6 +3,7 @@
  * element, and holds its references until the last byte has moved.
  */
 #include "sgl.h"
+#include "copy.h"
 #include "device.h"
 
 #include <kunit/visibility.h>
@@ -85,7 +86,7 @@ void srn_mem_read(const struct srn_mem *mem, u64 addr, void *to, u32 len)
 		const void *from = srn_mem_span(mem, addr, &here);
 
 		here = min_t(u64, here, len);
-		memcpy(to, from, here);
+		srn_copy(to, from, here);
 		to += here;
 		addr += here;
 		len -= here;
@@ -99,7 +100,7 @@ static void mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32
 		void *to = srn_mem_span(mem, addr, &here);
 
 		here = min_t(u64, here, len);
-		memcpy(to, from, here);
+		srn_copy(to, from, here);
 		from += here;
 		addr += here;
 		len -= here;
@@ -115,7 +116,7 @@ void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 
 		here = min_t(u64, here, len);
 		/* The packet's length was proven by the parser. */
-		WARN_ON_ONCE(skb_copy_bits(skb, from, to, here));
+		WARN_ON_ONCE(srn_copy_skb(skb, from, to, here));
 		from += here;
 		addr += here;
 		len -= here;
