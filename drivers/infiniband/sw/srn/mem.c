@@ -19,6 +19,34 @@
 /* Registrations so far, of all devices. */
 static atomic64_t serials = ATOMIC64_INIT(0);
 
+/* Where a CPU found keys lately: whoever moves bytes uses a few of them again and again. An access
+ * writes a slot while it has a reference. When the last one is gone the key is forgotten on all
+ * CPUs, and only then a grace period begins that ends with its memory; BH is off in an access.
+ */
+#define RECENT	16	/* a power of two */
+
+static DEFINE_PER_CPU(struct srn_mem *[RECENT], recent);
+
+/* Devices hand out the same keys. */
+static unsigned int slot_of(const struct srn_dev *dev, u32 key)
+{
+	return (KEY_INDEX(key) + dev->ibdev.index) & (RECENT - 1);
+}
+
+static void forget(struct srn_mem *mem)
+{
+	unsigned int i = slot_of(mem->dev, mem->key);
+	struct srn_mem **slot;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		slot = per_cpu(recent, cpu) + i;
+		/* Not what another key has put there meanwhile. */
+		if (READ_ONCE(*slot) == mem)
+			cmpxchg(slot, mem, NULL);
+	}
+}
+
 void srn_mem_init(struct srn_mem *mem, struct srn_dev *dev, struct ib_pd *pd,
 		  enum srn_mem_type type)
 {
@@ -100,6 +128,7 @@ void srn_mem_remove(struct srn_mem *mem)
 	xa_erase(&mem->dev->mems.mems, KEY_INDEX(mem->key));
 	srn_mem_put(mem);
 	wait_for_completion(&mem->released);
+	forget(mem);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_remove);
 
@@ -108,26 +137,52 @@ struct srn_mem *srn_mem_find(struct srn_dev *dev, u32 key)
 	return xa_load(&dev->mems.mems, KEY_INDEX(key));
 }
 
-/* A reference to what @key names if it is valid now, else NULL. */
-static struct srn_mem *get_valid(struct srn_dev *dev, u32 key)
+/* Takes a reference if it is valid now, and what @key names. */
+static __always_inline bool get_if_valid(struct srn_mem *mem, u32 key)
+{
+	if (!refcount_inc_not_zero(&mem->refs))
+		return false;
+	/* Pairs with the barrier in srn_mem_quiesce(). */
+	smp_mb__after_atomic();
+	/* Pairs with the release in srn_mem_set_state(). */
+	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID && mem->key == key))
+		return true;
+	srn_mem_put(mem);
+	return false;
+}
+
+/* Any CPU's will do. */
+static struct srn_mem **recent_of(const struct srn_dev *dev, u32 key)
+{
+	return *raw_cpu_ptr(&recent) + slot_of(dev, key);
+}
+
+/* Apart, so that who finds a key at once saves no registers for this. */
+static noinline struct srn_mem *look_up(struct srn_dev *dev, u32 key)
 {
 	struct srn_mem *mem;
 
 	rcu_read_lock();
 	mem = xa_load(&dev->mems.mems, KEY_INDEX(key));
-	if (!mem || !refcount_inc_not_zero(&mem->refs)) {
-		rcu_read_unlock();
-		return NULL;
-	}
+	if (mem && !get_if_valid(mem, key))
+		mem = NULL;
 	rcu_read_unlock();
+	/* With the reference, which who takes the key away waits for. */
+	if (mem)
+		WRITE_ONCE(*recent_of(dev, key), mem);
+	return mem;
+}
 
-	/* Pairs with the barrier in srn_mem_quiesce(). */
-	smp_mb__after_atomic();
-	/* Pairs with the release in srn_mem_set_state(). */
-	if (likely(smp_load_acquire(&mem->state) == SRN_MEM_VALID && mem->key == key))
+/* A reference to what @key names if it is valid now, else NULL. Where it was found is remembered,
+ * and nothing else: all is proven each time, and what is not there any more is looked for.
+ */
+static struct srn_mem *get_valid(struct srn_dev *dev, u32 key)
+{
+	struct srn_mem *mem = READ_ONCE(*recent_of(dev, key));
+
+	if (likely(mem && mem->dev == dev && READ_ONCE(mem->key) == key && get_if_valid(mem, key)))
 		return mem;
-	srn_mem_put(mem);
-	return NULL;
+	return look_up(dev, key);
 }
 
 /* For one PD, too. */

@@ -333,7 +333,8 @@ enum srn_verdict srn_mem_fast_reg(const struct srn_who *who, struct ib_mr *ibmr,
 	if (!mem->map.nblocks)
 		goto unlock;
 	mem->map.iova = iova;
-	mem->key = key;
+	/* Read in any state, by who guesses (mem.c). */
+	WRITE_ONCE(mem->key, key);
 	mem->access = access;
 	srn_mem_set_state(mem, SRN_MEM_VALID);
 	v = SRN_OK;

@@ -162,7 +162,8 @@ static void show(struct srn_mem *mw, const struct srn_mem *mr, const struct srn_
 static void do_bind(struct srn_mem *mw, struct srn_mem *mr, struct srn_mw_owner *owner,
 		    const struct srn_mw_bind *bind)
 {
-	mw->key = (mw->key & ~KEY_BYTE) | (bind->new_rkey & KEY_BYTE);
+	/* Read in any state, by who guesses (mem.c). */
+	WRITE_ONCE(mw->key, (mw->key & ~KEY_BYTE) | (bind->new_rkey & KEY_BYTE));
 	if (!mr)
 		return;
 	mw->parent = mr;
