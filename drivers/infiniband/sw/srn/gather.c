@@ -7,6 +7,8 @@
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 
+#include "limits.h"
+
 bool srn_gather_enabled = true;
 EXPORT_SYMBOL_IF_KUNIT(srn_gather_enabled);
 module_param_named(gather, srn_gather_enabled, bool, 0644);
@@ -14,8 +16,8 @@ MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 5
 
 bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail)
 {
-	/* Nothing, or what came together. */
-	if (g->on || tail == from || tail - from >= SRN_GATHER_WORTH)
+	/* Nothing, or as much as a round sends. */
+	if (g->on || tail == from || tail - from >= SRN_ROUND_BUDGET)
 		return false;
 	if (g->pause) {
 		g->pause--;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which doorbells are put off. */
 #include "../gather.h"
+#include "../limits.h"
 
 #include <kunit/test.h>
 
@@ -66,15 +67,15 @@ static void srn_gather_pause_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pause_of(&g), SRN_GATHER_PAUSE);
 }
 
-/* Neither is there anything to gather where nothing was posted, nor where it came together. */
+/* Neither is there anything to gather where nothing was posted, nor where a round has enough. */
 static void srn_gather_not_test(struct kunit *test)
 {
 	struct srn_gather g = {};
 
 	KUNIT_EXPECT_FALSE(test, srn_gather_begin(&g, 7, 7));
-	KUNIT_EXPECT_FALSE(test, srn_gather_begin(&g, U32_MAX, U32_MAX + SRN_GATHER_WORTH));
+	KUNIT_EXPECT_FALSE(test, srn_gather_begin(&g, U32_MAX, U32_MAX + SRN_ROUND_BUDGET));
 	KUNIT_EXPECT_FALSE(test, g.on);
-	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, U32_MAX, U32_MAX + SRN_GATHER_WORTH - 1));
+	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, U32_MAX, U32_MAX + SRN_ROUND_BUDGET - 1));
 }
 
 /* Many posts and then silence: who waits for what they bring about would wait each time. */
