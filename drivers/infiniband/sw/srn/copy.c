@@ -88,7 +88,7 @@ static void copy_frags(const struct sk_buff *skb, u32 from, void *to, u32 len)
 	}
 }
 
-int srn_copy_skb(const struct sk_buff *skb, u32 from, void *to, u32 len)
+int srn_copy_pages(const struct sk_buff *skb, u32 from, void *to, u32 len)
 {
 	u32 head = skb_headlen(skb), here;
 
@@ -109,4 +109,4 @@ int srn_copy_skb(const struct sk_buff *skb, u32 from, void *to, u32 len)
 	copy_frags(skb, from - head, to, len);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_copy_skb);
+EXPORT_SYMBOL_IF_KUNIT(srn_copy_pages);

@@ -5,10 +5,9 @@
 #ifndef SRN_COPY_H
 #define SRN_COPY_H
 
+#include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/types.h>
-
-struct sk_buff;
 
 /* From so many bytes on a string instruction is worth what it takes to begin, some tens of cycles,
  * on each CPU that has it fast.
@@ -32,13 +31,24 @@ static inline void srn_copy(void *to, const void *from, size_t len)
 		srn_copy_long(to, from, len);
 }
 
+/* For srn_copy_skb(): what is not all in its head. */
+int srn_copy_pages(const struct sk_buff *skb, u32 from, void *to, u32 len);
+
 /**
  * srn_copy_skb() - as skb_copy_bits(), with srn_copy()
  * @from: offset from skb->data
  *
  * Return: 0, or -EFAULT where @skb does not have these bytes.
  */
-int srn_copy_skb(const struct sk_buff *skb, u32 from, void *to, u32 len);
+static inline int srn_copy_skb(const struct sk_buff *skb, u32 from, void *to, u32 len)
+{
+	u32 head = skb_headlen(skb);
+
+	if (from > head || len > head - from)
+		return srn_copy_pages(skb, from, to, len);
+	srn_copy(to, skb->data + from, len);
+	return 0;
+}
 
 /* Of x86-64 alone, for srn_copy_long() and for tests. From the first byte to the last; @len is 16
  * or more.

@@ -9,17 +9,9 @@
 #include "credit.h"
 #include "pace.h"
 #include "payer.h"
-#include "qp.h"
 #include "react.h"
 #include "sq.h"
 #include "window.h"
-
-enum srn_gate srn_gate_qp(const struct srn_qp *qp)
-{
-	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) || qp->sq.stale)
-		return SRN_GATE_STATE;
-	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
-}
 
 /* Beside READs that a hello went with (hello.c) nothing goes that an ACK would complete: the peer's
  * answer to the hello may be one that means nothing.

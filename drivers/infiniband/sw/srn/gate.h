@@ -3,8 +3,7 @@
 #ifndef SRN_GATE_H
 #define SRN_GATE_H
 
-struct srn_qp;
-struct srn_wqe;
+#include "qp.h"
 
 enum srn_gate {
 	SRN_GATE_OPEN,
@@ -21,7 +20,12 @@ enum srn_gate {
 };
 
 /** srn_gate_qp() - what all that the QP sends as requester waits for: STATE, RNR or nothing */
-enum srn_gate srn_gate_qp(const struct srn_qp *qp);
+static inline enum srn_gate srn_gate_qp(const struct srn_qp *qp)
+{
+	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) || qp->sq.stale)
+		return SRN_GATE_STATE;
+	return qp->retry.rnr_wait ? SRN_GATE_RNR : SRN_GATE_OPEN;
+}
 
 /**
  * srn_gate_wqe() - what @wqe, or its next packet, waits for, where srn_gate_qp() is open

@@ -50,7 +50,10 @@ EXPORT_SYMBOL_IF_KUNIT(srn_pack_begin);
 
 static void pad(struct sk_buff *skb)
 {
-	skb_put_zero(skb, -skb->len & 3);
+	u32 rest = -skb->len & 3;
+
+	if (rest)
+		skb_put_zero(skb, rest);
 }
 
 void srn_pack_add(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)

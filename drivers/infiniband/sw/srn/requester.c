@@ -64,9 +64,13 @@ static void take_credit(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 static void begin(struct srn_qp *qp, struct srn_wqe *wqe, u32 npsn)
 {
-	srn_hello_begin(&qp->peer, srn_wqe_is_answered(wqe));
-	srn_sq_start(wqe, qp->window.at.psn, npsn,
-		     srn_window_chunk(&qp->window, npsn, qp->max_rd_atomic, qp->peer.parts));
+	bool read = srn_wqe_is_answered(wqe);
+	u32 chunk = 1;
+
+	srn_hello_begin(&qp->peer, read);
+	if (read)
+		chunk = srn_window_chunk(&qp->window, npsn, qp->max_rd_atomic, qp->peer.parts);
+	srn_sq_start(wqe, qp->window.at.psn, npsn, chunk);
 	if (unlikely(qp->credit.on))
 		take_credit(qp, wqe);
 }

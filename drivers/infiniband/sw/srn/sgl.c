@@ -31,10 +31,10 @@ static void held_put(struct held *r)
 		srn_mem_put(r->pieces[--r->num].mem);
 }
 
-static enum srn_verdict held_add(struct held *r, const struct srn_sgl *sgl,
-				 const struct ib_sge *sge, u64 skip, u32 len, int access)
+/* Proves @len bytes from @skip of an element. On SRN_OK the caller puts @p->mem. */
+static enum srn_verdict piece_get(struct piece *p, const struct srn_sgl *sgl,
+				  const struct ib_sge *sge, u64 skip, u32 len, int access)
 {
-	struct piece *p = &r->pieces[r->num];
 	struct ib_sge part = { .length = len, .lkey = sge->lkey };
 	enum srn_verdict v;
 
@@ -45,7 +45,6 @@ static enum srn_verdict held_add(struct held *r, const struct srn_sgl *sgl,
 		return v;
 	p->addr = part.addr;
 	p->len = len;
-	r->num++;
 	return SRN_OK;
 }
 
@@ -65,9 +64,10 @@ static enum srn_verdict held_get(struct held *r, const struct srn_sgl *sgl, u64 
 			continue;
 		}
 		here = min_t(u64, len, sge->length - offset);
-		v = held_add(r, sgl, sge, offset, here, access);
+		v = piece_get(&r->pieces[r->num], sgl, sge, offset, here, access);
 		if (unlikely(v))
 			goto fail;
+		r->num++;
 		offset = 0;
 		len -= here;
 	}
@@ -123,7 +123,14 @@ void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 	}
 }
 
-enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len)
+/* Whether one element has all of it, and the first: so it mostly is. */
+static bool is_in_first(const struct srn_sgl *sgl, u64 offset, u32 len)
+{
+	return sgl->num && len && offset < sgl->sge->length && len <= sgl->sge->length - offset;
+}
+
+static noinline enum srn_verdict read_pieces(const struct srn_sgl *sgl, u64 offset, void *to,
+					     u32 len)
 {
 	enum srn_verdict v;
 	struct held r __uninitialized;
@@ -137,6 +144,21 @@ enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u
 		to += r.pieces[i].len;
 	}
 	held_put(&r);
+	return SRN_OK;
+}
+
+enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len)
+{
+	enum srn_verdict v;
+	struct piece p;
+
+	if (unlikely(!is_in_first(sgl, offset, len)))
+		return read_pieces(sgl, offset, to, len);
+	v = piece_get(&p, sgl, sgl->sge, offset, len, 0);
+	if (v)
+		return v;
+	srn_mem_read(p.mem, p.addr, to, len);
+	srn_mem_put(p.mem);
 	return SRN_OK;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read);
@@ -159,8 +181,8 @@ enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write);
 
-enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct sk_buff *skb,
-				   unsigned int from, u32 len)
+static noinline enum srn_verdict write_pieces(const struct srn_sgl *sgl, u64 offset,
+					      struct sk_buff *skb, unsigned int from, u32 len)
 {
 	enum srn_verdict v;
 	struct held r __uninitialized;
@@ -174,6 +196,22 @@ enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct
 		from += r.pieces[i].len;
 	}
 	held_put(&r);
+	return SRN_OK;
+}
+
+enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct sk_buff *skb,
+				   unsigned int from, u32 len)
+{
+	enum srn_verdict v;
+	struct piece p;
+
+	if (unlikely(!is_in_first(sgl, offset, len)))
+		return write_pieces(sgl, offset, skb, from, len);
+	v = piece_get(&p, sgl, sgl->sge, offset, len, IB_ACCESS_LOCAL_WRITE);
+	if (v)
+		return v;
+	srn_mem_write_skb(p.mem, p.addr, skb, from, len);
+	srn_mem_put(p.mem);
 	return SRN_OK;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write_skb);
