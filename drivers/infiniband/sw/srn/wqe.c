@@ -94,109 +94,122 @@ static enum srn_verdict prove_length(struct srn_wqe *wqe, const struct srn_wr_op
 	return SRN_OK;
 }
 
-static enum srn_verdict fetch_inline(const struct srn_send_wqe *slot,
-				     const struct srn_send_wqe *hdr,
+static enum srn_verdict fetch_inline(const struct srn_send_wqe *slot, u32 len,
 				     const struct srn_wqe_limits *lim, const struct srn_wr_op *op,
 				     struct srn_wqe *wqe)
 {
-	if (!(op->what & SRN_WR_INLINE) || hdr->inline_len > lim->max_inline)
+	if (!(op->what & SRN_WR_INLINE) || len > lim->max_inline)
 		return SRN_V_LOC_QP_OP;
-	memcpy(wqe->data, slot + 1, hdr->inline_len);
-	wqe->length = hdr->inline_len;
+	memcpy(wqe->data, slot + 1, len);
+	wqe->length = len;
 	return SRN_OK;
 }
 
-static enum srn_verdict fetch_sges(const struct srn_send_wqe *slot,
-				   const struct srn_send_wqe *hdr,
+static enum srn_verdict fetch_sges(const struct srn_send_wqe *slot, u32 num,
 				   const struct srn_wqe_limits *lim, const struct srn_wr_op *op,
 				   struct srn_wqe *wqe)
 {
-	if (hdr->num_sge > lim->max_sge)
+	if (num > lim->max_sge)
 		return SRN_V_LOC_QP_OP;
-	wqe->num_sge = hdr->num_sge;
-	copy_once(wqe->sge, slot + 1, hdr->num_sge * sizeof(struct srn_sge));
+	wqe->num_sge = num;
+	copy_once(wqe->sge, slot + 1, num * sizeof(struct srn_sge));
 	return prove_length(wqe, op);
 }
 
-static enum srn_verdict fetch_data(const struct srn_send_wqe *slot,
-				   const struct srn_send_wqe *hdr,
+static enum srn_verdict fetch_data(const struct srn_send_wqe *slot, u32 flags,
 				   const struct srn_wqe_limits *lim, const struct srn_wr_op *op,
 				   struct srn_wqe *wqe)
 {
+	u32 num_sge = READ_ONCE(slot->num_sge), inline_len = READ_ONCE(slot->inline_len);
+
 	if (op->what & SRN_WR_WORD) {
 		wqe->length = sizeof(u64);
-		return hdr->num_sge || hdr->inline_len ? SRN_V_LOC_QP_OP : SRN_OK;
+		return num_sge || inline_len ? SRN_V_LOC_QP_OP : SRN_OK;
 	}
 	if (!(op->what & (SRN_WR_DATA | SRN_WR_RESULT)))
 		return SRN_OK;
-	if (hdr->flags & IB_SEND_INLINE)
-		return fetch_inline(slot, hdr, lim, op, wqe);
-	return fetch_sges(slot, hdr, lim, op, wqe);
+	if (flags & IB_SEND_INLINE)
+		return fetch_inline(slot, inline_len, lim, op, wqe);
+	return fetch_sges(slot, num_sge, lim, op, wqe);
 }
 
-static enum srn_verdict fetch_ud(const struct srn_send_wqe *hdr, const struct srn_wqe_limits *lim,
+static enum srn_verdict fetch_ud(const struct srn_send_wqe *slot, const struct srn_wqe_limits *lim,
 				 struct srn_wqe *wqe)
 {
-	wqe->ud.qpn = hdr->ud.remote_qpn & SRN_BTH_QPN;	/* other bits would be FECN, BECN */
-	wqe->ud.qkey = hdr->ud.remote_qkey;
-	wqe->ud.av = srn_av_get(lim->who, hdr->ud.ah);
+	/* Other bits would be FECN, BECN. */
+	wqe->ud.qpn = READ_ONCE(slot->ud.remote_qpn) & SRN_BTH_QPN;
+	wqe->ud.qkey = READ_ONCE(slot->ud.remote_qkey);
+	wqe->ud.av = srn_av_get(lim->who, READ_ONCE(slot->ud.ah));
 	return wqe->ud.av ? SRN_OK : SRN_V_LOC_QP_OP;
 }
 
-static enum srn_verdict fetch_window(const struct srn_send_wqe *hdr, struct srn_wqe *wqe)
+static enum srn_verdict fetch_window(const struct srn_send_wqe *slot, struct srn_wqe *wqe)
 {
-	wqe->bind.addr = hdr->bind.addr;
-	wqe->bind.length = hdr->bind.length;
-	wqe->bind.mr_lkey = hdr->bind.mr_lkey;
-	wqe->bind.mw_rkey = hdr->bind.mw_rkey;
-	wqe->bind.new_rkey = hdr->bind.new_rkey;
-	wqe->bind.access = hdr->bind.access;
-	return hdr->bind.access & ~IB_ACCESS_SUPPORTED ? SRN_V_MW_BIND : SRN_OK;
+	wqe->bind.addr = READ_ONCE(slot->bind.addr);
+	wqe->bind.length = READ_ONCE(slot->bind.length);
+	wqe->bind.mr_lkey = READ_ONCE(slot->bind.mr_lkey);
+	wqe->bind.mw_rkey = READ_ONCE(slot->bind.mw_rkey);
+	wqe->bind.new_rkey = READ_ONCE(slot->bind.new_rkey);
+	wqe->bind.access = READ_ONCE(slot->bind.access);
+	return wqe->bind.access & ~IB_ACCESS_SUPPORTED ? SRN_V_MW_BIND : SRN_OK;
 }
 
 /* The operation's own words. Last, as it takes the reference. */
-static enum srn_verdict fetch_words(const struct srn_send_wqe *hdr,
+static enum srn_verdict fetch_words(const struct srn_send_wqe *slot,
 				    const struct srn_wqe_limits *lim, const struct srn_wr_op *op,
 				    struct srn_wqe *wqe)
 {
 	if (!lim->svc->connected)
-		return fetch_ud(hdr, lim, wqe);
+		return fetch_ud(slot, lim, wqe);
 	switch (op->form) {
 	case SRN_WR_WINDOW:
-		return fetch_window(hdr, wqe);
+		return fetch_window(slot, wqe);
 	case SRN_WR_OPERANDS:
-		wqe->rdma.compare_add = hdr->rdma.compare_add;
-		wqe->rdma.swap = hdr->rdma.swap;
+		wqe->rdma.compare_add = READ_ONCE(slot->rdma.compare_add);
+		wqe->rdma.swap = READ_ONCE(slot->rdma.swap);
 		fallthrough;
 	case SRN_WR_ADDRESS:
-		wqe->rdma.addr = hdr->rdma.remote_addr;
-		wqe->rdma.rkey = hdr->rdma.rkey;
+		wqe->rdma.addr = READ_ONCE(slot->rdma.remote_addr);
+		wqe->rdma.rkey = READ_ONCE(slot->rdma.rkey);
 		fallthrough;
 	default:
 		return SRN_OK;
 	}
 }
 
+/* Of the request that was there before nothing may show where this one fails: what it completes as,
+ * and what it holds.
+ */
+static void clear(struct srn_wqe *wqe)
+{
+	wqe->opcode = 0;
+	wqe->num_sge = 0;
+	wqe->length = 0;
+	wqe->ud.av = NULL;
+	wqe->started = false;
+	wqe->pieces = false;
+	wqe->done = false;
+}
+
 static enum srn_verdict fetch(const struct srn_send_wqe *slot, const struct srn_wqe_limits *lim,
 			      struct srn_wqe *wqe)
 {
-	struct srn_send_wqe hdr __uninitialized;
+	u32 opcode = READ_ONCE(slot->opcode), flags = READ_ONCE(slot->flags);
 	const struct srn_wr_op *op;
 
-	copy_once(&hdr, slot, sizeof(hdr));
-	memset(wqe, 0, sizeof(*wqe));
-	wqe->wr_id = hdr.wr_id;
-	wqe->flags = hdr.flags & SEND_FLAGS;
-	wqe->imm = hdr.imm;
-	wqe->inv_rkey = hdr.inv_rkey;
+	clear(wqe);
+	wqe->wr_id = READ_ONCE(slot->wr_id);
+	wqe->flags = flags & SEND_FLAGS;
+	wqe->imm = READ_ONCE(slot->imm);
+	wqe->inv_rkey = READ_ONCE(slot->inv_rkey);
 
-	op = op_find(hdr.opcode, lim);
+	op = op_find(opcode, lim);
 	if (!op)
 		return SRN_V_LOC_QP_OP;
-	wqe->opcode = hdr.opcode;
-	if (hdr.flags & ~SEND_FLAGS)
+	wqe->opcode = opcode;
+	if (flags & ~SEND_FLAGS)
 		return SRN_V_LOC_QP_OP;
-	return fetch_data(slot, &hdr, lim, op, wqe) ?: fetch_words(&hdr, lim, op, wqe);
+	return fetch_data(slot, flags, lim, op, wqe) ?: fetch_words(slot, lim, op, wqe);
 }
 
 enum srn_verdict srn_wqe_fetch(const struct srn_send_wqe *slot, const struct srn_wqe_limits *lim,
