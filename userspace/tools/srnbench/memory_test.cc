@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What counts as memory in use.
+#include "memory.h"
+
+#include <sstream>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace srnbench {
+namespace {
+
+constexpr char kMeminfo[] =
+    "MemTotal:        1000 kB\n"
+    "MemFree:          400 kB\n"
+    "MemAvailable:     900 kB\n"
+    "Buffers:           10 kB\n"
+    "Cached:            90 kB\n"
+    "SwapCached:        50 kB\n"
+    "SReclaimable:     300 kB\n"
+    "HugePages_Total:       0\n";
+
+constexpr char kZoneinfo[] =
+    "Node 0, zone      DMA\n"
+    "  per-node stats\n"
+    "      nr_inactive_anon 33\n"
+    "  pages free     3840\n"
+    "        protection: (0, 964, 964)\n"
+    "  pagesets\n"
+    "    cpu: 0\n"
+    "              count:    3\n"
+    "              high:     14\n"
+    "  vm stats threshold: 4\n"
+    "    cpu: 1\n"
+    "              count:    4\n"
+    "Node 0, zone    DMA32\n"
+    "    cpu: 0\n"
+    "              count:    5\n";
+
+double InUse(const std::string& meminfo, const std::string& zoneinfo) {
+  std::istringstream a(meminfo), b(zoneinfo);
+  return MemoryInUse(a, b, 4096);
+}
+
+TEST(Memory, WhatIsFreeOrAFilesIsNotInUse) { EXPECT_EQ(InUse(kMeminfo, "count: 0\n"), 500 * 1024); }
+
+TEST(Memory, PagesThatACpuKeepsAreFreeInAllZones) {
+  EXPECT_EQ(InUse(kMeminfo, kZoneinfo), 500 * 1024 - 12 * 4096);
+}
+
+TEST(Memory, WhatSaysNothingIsAnError) {
+  EXPECT_THROW(InUse("MemTotal: 5 kB\n", kZoneinfo), std::runtime_error);
+  EXPECT_THROW(InUse(kMeminfo, "Node 0, zone DMA\n"), std::runtime_error);
+  EXPECT_THROW(InUse("", ""), std::runtime_error);
+}
+
+TEST(Memory, ThisMachinesIsSomeOfIt) { EXPECT_GT(MemoryInUse(), 0); }
+
+}  // namespace
+}  // namespace srnbench
