@@ -328,7 +328,7 @@ static void rx_early(struct srn_qp *qp, struct sk_buff *skb)
 	struct srn_wqe *wqe = answered_early(qp, skb);
 	u32 psn = srn_pkt(skb)->psn;
 
-	if (!wqe || srn_response_place(qp, wqe, skb))
+	if (!wqe || !srn_early_make_room(&qp->early) || srn_response_place(qp, wqe, skb))
 		return;
 	/* One that was taken before the scoreboard began, behind the cursor then, comes twice, too. */
 	srn_gaps_came(qp, psn);

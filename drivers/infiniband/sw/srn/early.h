@@ -8,6 +8,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
+#include <linux/gfp.h>
 #include <linux/types.h>
 
 #include "psn.h"
@@ -17,7 +18,7 @@
 
 /* Owner of the turn only. */
 struct srn_early {
-	DECLARE_BITMAP(got, SRN_EARLY);	/* a bit for each answer that was taken */
+	unsigned long *got;	/* a bit for each answer that was taken; NULL: none was yet */
 	bool any;		/* since srn_early_reset() */
 	bool reached_any;	/* everything up to @reached has reached the peer */
 	bool named_any;		/* the peer misses @named */
@@ -58,14 +59,37 @@ static inline bool srn_early_fits(u32 psn, u32 una)
 	return ahead > 0 && ahead < SRN_EARLY;
 }
 
-/** srn_early_add() - the answer with @psn, which fits, was taken; returns false if it had been */
+/**
+ * srn_early_make_room() - before one is taken; most connections never lose an answer
+ *
+ * Any context. Return: false without memory: it can't be taken, and comes again.
+ */
+static inline bool srn_early_make_room(struct srn_early *early)
+{
+	if (!early->got)
+		early->got = bitmap_zalloc(SRN_EARLY, GFP_ATOMIC | __GFP_NOWARN);
+	return early->got;
+}
+
+/** srn_early_free() - none is taken any more */
+static inline void srn_early_free(struct srn_early *early)
+{
+	bitmap_free(early->got);
+	*early = (struct srn_early){};
+}
+
+/**
+ * srn_early_add() - the answer with @psn, which fits, was taken; there is room
+ *
+ * Return: false if it had been.
+ */
 static inline bool srn_early_add(struct srn_early *early, u32 psn)
 {
 	early->any = true;
 	return !__test_and_set_bit(psn % SRN_EARLY, early->got);
 }
 
-/** srn_early_has() - whether it was */
+/** srn_early_has() - whether it was; any was */
 static inline bool srn_early_has(const struct srn_early *early, u32 psn)
 {
 	return test_bit(psn % SRN_EARLY, early->got);

@@ -96,17 +96,32 @@ static void *alloc_wqes(size_t size)
 	return size <= PAGE_SIZE ? kmalloc(size, gfp) : __vmalloc(size, gfp);
 }
 
+/* What a program does not see: its requests, proven. */
+static int alloc_private(struct srn_qp *qp)
+{
+	u32 max_sge = qp->srq ? qp->srq->max_sge : qp->rq.max_sge;
+
+	qp->sq.wqes = alloc_wqes(array_size(qp->sq.entries, qp->sq.wqe_size));
+	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, max_sge), GFP_KERNEL_ACCOUNT);
+	return qp->sq.wqes && qp->rq.wqe ? 0 : -ENOMEM;
+}
+
+static void free_queues(struct srn_qp *qp)
+{
+	srn_shmem_destroy(&qp->mem);
+	kfree(qp->rq.wqe);
+	kvfree(qp->sq.wqes);
+}
+
 static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 {
 	size_t rq = (size_t)qp->rq.entries * qp->rq.stride;
 	int err;
 
-	qp->sq.wqes = alloc_wqes(array_size(qp->sq.entries, qp->sq.wqe_size));
-	if (!qp->sq.wqes)
-		return -ENOMEM;
-	err = srn_shmem_create(&qp->mem, uctx, SRN_QUEUE_OFFSET + sq_bytes(qp) + rq);
+	err = alloc_private(qp) ?:
+	      srn_shmem_create(&qp->mem, uctx, SRN_QUEUE_OFFSET + sq_bytes(qp) + rq);
 	if (err) {
-		kvfree(qp->sq.wqes);
+		free_queues(qp);
 		return err;
 	}
 	qp->page = qp->mem.addr;
@@ -114,12 +129,6 @@ static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 	qp->sq.slots = qp->mem.addr + SRN_QUEUE_OFFSET;
 	qp->rq.slots = qp->sq.slots + sq_bytes(qp);
 	return 0;
-}
-
-static void free_queues(struct srn_qp *qp)
-{
-	srn_shmem_destroy(&qp->mem);
-	kvfree(qp->sq.wqes);
 }
 
 static int respond(struct srn_qp *qp, struct ib_udata *udata)
@@ -326,6 +335,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_gaps_stop(qp);
 	srn_mem_unbind_qp(&qp->windows);
 	srn_responder_free(qp);
+	srn_requester_free(qp);
 	if (qp->who.kernel) {
 		srn_cq_settle(qp->scq);
 		srn_cq_settle(qp->rcq);

@@ -265,6 +265,20 @@ static void check_drained(struct srn_qp *qp)
 		srn_sq_retire(qp);
 }
 
+/* With the turn in hand, since the engines use what this replaces. Who is refused may have room for
+ * more than is asked for.
+ */
+static int alloc_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	int err = 0;
+
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		err = srn_requester_alloc(qp, attr->max_rd_atomic);
+	if (!err && mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		err = srn_responder_alloc(qp, attr->max_dest_rd_atomic);
+	return err;
+}
+
 static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
 			struct change *c)
 {
@@ -278,12 +292,9 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	err = check(qp, attr, mask, cur, next);
 	if (err)
 		return err;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		/* With the turn in hand, since the responder uses what this replaces. */
-		err = srn_responder_alloc(qp, attr->max_dest_rd_atomic);
-		if (err)
-			return err;
-	}
+	err = alloc_owned(qp, attr, mask);
+	if (err)
+		return err;
 	spin_lock(&qp->attr_lock);
 	apply_av(qp, c);
 	apply_attrs(qp, attr, mask);

@@ -5,6 +5,8 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
 #include "again.h"
@@ -464,6 +466,28 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	return more;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_run);
+
+int srn_requester_alloc(struct srn_qp *qp, u32 num)
+{
+	u32 room, *last;
+
+	if (num <= qp->window.rd_room)
+		return 0;
+	room = roundup_pow_of_two(num);
+	last = kmalloc_array(room, sizeof(*last), GFP_KERNEL_ACCOUNT);
+	if (!last)
+		return -ENOMEM;
+	kfree(srn_window_set_room(&qp->window, last, room));
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_alloc);
+
+void srn_requester_free(struct srn_qp *qp)
+{
+	kfree(qp->window.rd_last);
+	srn_early_free(&qp->early);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_requester_free);
 
 void srn_requester_reset(struct srn_qp *qp)
 {

@@ -20,6 +20,16 @@ struct srn_requester {
 	struct srn_bell bell;
 };
 
+/**
+ * srn_requester_alloc() - @num READs and atomics may be in flight, at least
+ *
+ * What there was room for stays: as many may be in flight now. May sleep. Return: 0 or -ENOMEM.
+ */
+int srn_requester_alloc(struct srn_qp *qp, u32 num);
+
+/** srn_requester_free() - nothing is sent any more */
+void srn_requester_free(struct srn_qp *qp);
+
 /** srn_requester_reset() - after a flush or a discard: nothing is in flight, nothing waits */
 void srn_requester_reset(struct srn_qp *qp);
 

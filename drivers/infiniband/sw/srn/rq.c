@@ -61,7 +61,7 @@ static enum srn_verdict fetch_own(struct srn_qp *qp)
 		return SRN_V_RNR;
 	if (n > qp->rq.entries)
 		return SRN_V_REM_OP;
-	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, &qp->rq.wqe);
+	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, qp->rq.wqe);
 	consume_head(qp);
 	qp->rq.open = true;
 	return v ? SRN_V_REM_OP : SRN_OK;
@@ -69,7 +69,7 @@ static enum srn_verdict fetch_own(struct srn_qp *qp)
 
 static enum srn_verdict fetch_shared(struct srn_qp *qp)
 {
-	enum srn_verdict v = srn_srq_fetch(qp->srq, &qp->rq.wqe);
+	enum srn_verdict v = srn_srq_fetch(qp->srq, qp->rq.wqe);
 
 	if (v && v != SRN_V_RNR)
 		return SRN_V_REM_OP;
@@ -109,8 +109,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_rq_syndrome);
 struct srn_sgl srn_rq_sgl(const struct srn_qp *qp)
 {
 	return (struct srn_sgl){
-		.sge = qp->rq.wqe.sge,
-		.num = qp->rq.wqe.num_sge,
+		.sge = qp->rq.wqe->sge,
+		.num = qp->rq.wqe->num_sge,
 		.who = qp->srq ? &qp->srq->who : &qp->who,
 	};
 }
@@ -138,7 +138,7 @@ static void post(struct srn_qp *qp, const struct srn_cqe *cqe, bool solicited)
 void srn_rq_complete(struct srn_qp *qp, struct srn_cqe *cqe, bool solicited)
 {
 	qp->rq.open = false;
-	cqe->wr_id = qp->rq.wqe.wr_id;
+	cqe->wr_id = qp->rq.wqe->wr_id;
 	srn_count(qp->dev, SRN_CNT_RDMA_RECVS);
 	post(qp, cqe, solicited);
 }
@@ -157,7 +157,7 @@ static void post_failed(struct srn_qp *qp, u64 wr_id, enum srn_verdict v)
 void srn_rq_fail(struct srn_qp *qp, enum srn_verdict v)
 {
 	qp->rq.open = false;
-	post_failed(qp, qp->rq.wqe.wr_id, v);
+	post_failed(qp, qp->rq.wqe->wr_id, v);
 }
 
 /* No more than the ring holds, whatever its index says: a program may write

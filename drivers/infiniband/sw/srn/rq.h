@@ -28,7 +28,7 @@ struct srn_rq {
 	u32 head;			/* WQEs consumed of the own ring */
 	bool open;			/* a dropped UC or UD message leaves it to the next */
 	bool last_wqe_reached;		/* the event was raised */
-	struct srn_rwqe wqe;		/* the open one */
+	struct srn_rwqe *wqe;		/* the open one */
 };
 
 /** srn_rq_reset() - as in RESET: what was posted is forgotten, the poster goes on from here */

@@ -104,7 +104,7 @@ static enum srn_counter receive(struct srn_qp *qp, struct sk_buff *skb)
 	v = srn_rq_open(qp);
 	if (v == SRN_V_RNR)
 		return SRN_CNT_RX_NO_RECV;
-	if (!v && pkt->len + SRN_GRH_SIZE > qp->rq.wqe.length)
+	if (!v && pkt->len + SRN_GRH_SIZE > qp->rq.wqe->length)
 		return SRN_CNT_RX_UD_LENGTH;
 	v = v ?: place(qp, skb);
 	if (v)

@@ -31,6 +31,12 @@
  */
 #define CHUNK_PARTS	32
 
+/* Of the READ or atomic at free-running @index. */
+static u32 *rd_last(const struct srn_window *w, u32 index)
+{
+	return &w->rd_last[index & (w->rd_room - 1)];
+}
+
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 {
 	w->una = psn;
@@ -56,6 +62,18 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
+u32 *srn_window_set_room(struct srn_window *w, u32 *last, u32 room)
+{
+	u32 *was = w->rd_last, i;
+
+	for (i = w->rd_head; i != w->rd_tail; i++)
+		last[i & (room - 1)] = *rd_last(w, i);
+	w->rd_last = last;
+	w->rd_room = room;
+	return was;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_set_room);
+
 void srn_window_reset(struct srn_window *w, u32 index)
 {
 	srn_window_seek(w, (struct srn_cursor){ .index = index, .psn = w->una });
@@ -71,7 +89,7 @@ bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read)
 	w->doubt -= min(w->doubt, npsn);
 	w->unasked = asked ? 0 : w->unasked + npsn;
 	if (read)
-		w->rd_last[w->rd_tail++ % SRN_MAX_RD_ATOMIC] = srn_psn_add(w->at.psn, -1);
+		*rd_last(w, w->rd_tail++) = srn_psn_add(w->at.psn, -1);
 	return again;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_sent);
@@ -267,8 +285,7 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 	w->una = psn;
 	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0)
 		w->cut = w->draining = w->tail = false;
-	while (w->rd_head != w->rd_tail &&
-	       srn_psn_diff(psn, w->rd_last[w->rd_head % SRN_MAX_RD_ATOMIC]) > 0)
+	while (w->rd_head != w->rd_tail && srn_psn_diff(psn, *rd_last(w, w->rd_head)) > 0)
 		w->rd_head++;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_acked);

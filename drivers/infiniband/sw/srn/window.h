@@ -67,7 +67,8 @@ struct srn_window {
 	u32 unasked;		/* PSNs since the last packet that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
-	u32 rd_last[SRN_MAX_RD_ATOMIC];	/* the last PSN of each */
+	u32 rd_room;		/* elements of rd_last, a power of two, or 0 */
+	u32 *rd_last;		/* the last PSN of each */
 };
 
 /**
@@ -76,6 +77,14 @@ struct srn_window {
  * It begins with few and doubles with each that is answered, since many may begin at once.
  */
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
+
+/**
+ * srn_window_set_room() - as many READs and atomics may be in flight as @last has @room for
+ * @room: a power of two, and as many as are in flight at least: they stay known
+ *
+ * Return: where they were kept until now, which is the caller's; or NULL.
+ */
+u32 *srn_window_set_room(struct srn_window *w, u32 *last, u32 room);
 
 /**
  * srn_window_lost() - a gap of @num PSNs: less in flight, once for all that was out
@@ -254,7 +263,7 @@ static inline void srn_window_asked(struct srn_window *w)
 /**
  * srn_window_sent() - what takes @npsn PSNs left from the cursor, which moves behind it
  * @asked: its answer says that all before it arrived
- * @read: it is a READ or an atomic; srn_window_reads() is below SRN_MAX_RD_ATOMIC
+ * @read: it is a READ or an atomic; there is room for one more
  *
  * Return: true if its PSN was sent before.
  */

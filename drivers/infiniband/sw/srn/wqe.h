@@ -79,7 +79,7 @@ struct srn_rwqe {
 	u64 wr_id;
 	u64 length;		/* room, bytes */
 	u32 num_sge;
-	struct ib_sge sge[SRN_MAX_SGE];
+	struct ib_sge sge[];	/* as many as its queue takes */
 };
 
 /** srn_wqe_size() - bytes of struct srn_wqe with @max_sge elements or @max_inline bytes */
@@ -112,7 +112,11 @@ int srn_wqe_from_wr(const struct ib_send_wr *wr, const struct srn_wqe_limits *li
 /** srn_wqe_release() - drop what a fetched WQE holds (the address vector) */
 void srn_wqe_release(const struct srn_wqe_limits *lim, struct srn_wqe *wqe);
 
-/** srn_rwqe_fetch() - copy a slot of an RQ or SRQ and prove it; wr_id is set in any case */
+/**
+ * srn_rwqe_fetch() - copy a slot of an RQ or SRQ and prove it
+ * @max_sge: elements that the queue takes, and that @rwqe has room for
+ * @rwqe: filled; wr_id in any case
+ */
 enum srn_verdict srn_rwqe_fetch(const struct srn_recv_wqe *slot, u32 max_sge,
 				struct srn_rwqe *rwqe);
 

@@ -21,14 +21,19 @@ static void srn_early_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_early_fits(psn(SRN_EARLY - 1), psn(0)));
 	KUNIT_EXPECT_FALSE(test, srn_early_fits(psn(SRN_EARLY), psn(0)));
 	KUNIT_EXPECT_FALSE(test, srn_early_take(early, psn(20)));
+	KUNIT_ASSERT_TRUE(test, srn_early_make_room(early));
 	KUNIT_EXPECT_TRUE(test, srn_early_add(early, psn(20)));
 	KUNIT_EXPECT_FALSE(test, srn_early_add(early, psn(20)));
 	KUNIT_EXPECT_FALSE(test, srn_early_take(early, psn(19)));
 	KUNIT_EXPECT_TRUE(test, srn_early_take(early, psn(20)));
 	KUNIT_EXPECT_FALSE(test, srn_early_take(early, psn(20)));
 	srn_early_add(early, psn(21));
+	/* The room stays as it is: what was taken is known. */
+	KUNIT_ASSERT_TRUE(test, srn_early_make_room(early));
+	KUNIT_EXPECT_TRUE(test, srn_early_has(early, psn(21)));
 	srn_early_reset(early);
 	KUNIT_EXPECT_FALSE(test, srn_early_take(early, psn(21)));
+	srn_early_free(early);
 }
 
 static struct kunit_case srn_early_cases[] = {

@@ -71,6 +71,7 @@ static void fill_queues(struct kunit *test, struct witness *w)
 		refcount_set(&w->av.refs, 2);
 		wqe->ud.av = &w->av;
 	}
+	w->qp.rq.wqe = fake_rwqe(test);
 	w->qp.rq.open = true;
 }
 

@@ -6,6 +6,7 @@
 #include "../device.h"
 #include "../known.h"
 #include "../path.h"
+#include "../wqe.h"
 
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -65,6 +66,15 @@ static inline struct srn_known_path *fake_known(struct kunit *test)
 static inline struct srn_who fake_who(struct srn_dev *dev, struct ib_pd *pd, u32 qpn)
 {
 	return (struct srn_who) { .dev = dev, .pd = pd, .qpn = qpn };
+}
+
+/* Where a receive WQE is kept while it is open. */
+static inline struct srn_rwqe *fake_rwqe(struct kunit *test)
+{
+	struct srn_rwqe *r = kunit_kzalloc(test, struct_size(r, sge, SRN_MAX_SGE), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	return r;
 }
 
 static inline void fake_free_page(void *page)

@@ -8,6 +8,7 @@
 #include "../qp.h"
 #include "../round.h"
 #include "fake.h"
+#include "fake_window.h"
 
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -46,6 +47,8 @@ static inline struct owner *new_owner(struct kunit *test)
 	qp->path.dev = qp->dev;
 	qp->path.v4.saddr = htonl(HERE);
 	qp->path.v4.daddr = htonl(PEER);
+	qp->rq.wqe = fake_rwqe(test);
+	fake_reads_room(test, &qp->window);
 	srn_round_init(qp);
 	return o;
 }

@@ -16,6 +16,7 @@
 static void stop(void *qp)
 {
 	srn_gaps_stop(qp);
+	srn_early_free(&((struct srn_qp *)qp)->early);
 }
 
 /* A READ of NUM packets is in flight, to a peer that answers each part. */
@@ -175,6 +176,7 @@ static void srn_gaps_taken_test(struct kunit *test)
 	struct srn_qp *qp = new_qp(test);
 	u64 now = ktime_get_ns();
 
+	KUNIT_ASSERT_TRUE(test, srn_early_make_room(&qp->early));
 	srn_early_add(&qp->early, 1);
 	srn_early_add(&qp->early, 4);
 	KUNIT_EXPECT_TRUE(test, srn_gaps_reached(qp, 5));

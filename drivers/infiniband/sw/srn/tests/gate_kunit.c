@@ -3,6 +3,7 @@
 #include "../gate.h"
 #include "../limits.h"
 #include "../qp.h"
+#include "fake_window.h"
 
 #include <kunit/test.h>
 
@@ -25,6 +26,7 @@ static struct srn_qp *new_qp(struct kunit *test, u32 psn)
 	qp->state = IB_QPS_RTS;
 	qp->max_rd_atomic = 2;
 	srn_window_start(&qp->window, psn, 1024);
+	fake_reads_room(test, &qp->window);
 	return qp;
 }
 

@@ -16,6 +16,7 @@ static void give_receives(struct kunit *test, struct srn_qp *qp)
 	qp->page = fake_page(test);
 	qp->rcq = new_cq(test, qp, RECVS);
 	qp->rq = (struct srn_rq){ .entries = RECVS, .max_wr = RECVS, .max_sge = 1 };
+	qp->rq.wqe = fake_rwqe(test);
 	qp->rq.stride = srn_recv_stride(1);
 	qp->rq.slots = kunit_kcalloc(test, RECVS, qp->rq.stride, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);

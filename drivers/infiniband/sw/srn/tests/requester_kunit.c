@@ -426,7 +426,25 @@ static void srn_requester_late_test(struct kunit *test)
 	}
 }
 
+/* There is never room for less, as there may be more READs in flight than may begin now. */
+static void srn_requester_alloc_test(struct kunit *test)
+{
+	static const struct { u32 num, room; } rows[] = {
+		{ 0, 0 }, { 1, 1 }, { 3, 4 }, { 4, 4 }, { 1, 4 }, { 0, 4 }, { 128, 128 },
+	};
+	struct srn_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		KUNIT_EXPECT_EQ(test, srn_requester_alloc(qp, rows[i].num), 0);
+		KUNIT_EXPECT_EQ(test, qp->window.rd_room, rows[i].room);
+	}
+	srn_requester_free(qp);
+}
+
 static struct kunit_case srn_requester_cases[] = {
+	KUNIT_CASE(srn_requester_alloc_test),
 	KUNIT_CASE(srn_requester_stale_test),
 	KUNIT_CASE(srn_requester_stale_overrun_test),
 	KUNIT_CASE(srn_requester_asks_when_drained_test),

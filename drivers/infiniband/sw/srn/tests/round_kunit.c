@@ -257,6 +257,7 @@ static struct srn_qp *new_failed(struct kunit *test, u32 entries, int *called)
 	qp->rcq = cq;
 	qp->page = fake_page(test);
 	qp->rq = (struct srn_rq){ .entries = entries, .max_wr = entries };
+	qp->rq.wqe = fake_rwqe(test);
 	qp->rq.max_sge = 1;
 	qp->rq.stride = srn_recv_stride(1);
 	qp->rq.slots = kunit_kcalloc(test, entries, qp->rq.stride, GFP_KERNEL);

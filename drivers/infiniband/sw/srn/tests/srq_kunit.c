@@ -68,10 +68,9 @@ static void post_srq(struct kunit *test, struct ctx *c, u64 wr_id)
 static void srn_srq_wrap_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct srn_rwqe *r = fake_rwqe(test);
 	u32 s, i;
 
-	KUNIT_ASSERT_NOT_NULL(test, r);
 	for (s = 0; s < ARRAY_SIZE(starts); s++) {
 		c->srq->head = starts[s];
 		c->srq->page->tail = starts[s];
@@ -107,10 +106,9 @@ static void srn_srq_full_test(struct kunit *test)
 static void srn_srq_limit_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct srn_rwqe *r = fake_rwqe(test);
 	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(test, r);
 	c->srq->limit = 3;
 	for (i = 0; i < 5; i++)
 		post_srq(test, c, i);
@@ -128,9 +126,8 @@ static void srn_srq_limit_test(struct kunit *test)
 static void srn_srq_liar_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct srn_rwqe *r = fake_rwqe(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, r);
 	c->srq->page->tail = ENTRIES + 1;
 	r->wr_id = 99;	/* of the last one that was taken */
 	KUNIT_EXPECT_EQ(test, srn_srq_fetch(c->srq, r), SRN_V_LOC_QP_OP);

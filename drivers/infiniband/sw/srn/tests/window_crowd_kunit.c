@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is in flight after a full queue, until it has drained, and while queues are minded. */
 #include "../window.h"
+#include "fake_window.h"
 
 #include <kunit/test.h>
 #include <linux/time64.h>
@@ -32,6 +33,7 @@ static struct srn_window *new_window(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	srn_window_start(w, 0, 1024);
+	fake_reads_room(test, w);
 	w->cwnd = 64;
 	w->crowd.look_ns = U64_MAX;
 	fill(w);

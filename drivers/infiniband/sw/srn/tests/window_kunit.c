@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is in flight, over the end of the PSN space. */
 #include "../window.h"
+#include "fake_window.h"
 
 #include <kunit/test.h>
+#include <linux/string.h>
 #include <linux/time64.h>
 
 #define FIRST	0xfffffeu
@@ -13,6 +15,7 @@ static struct srn_window *new_window(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	srn_window_start(w, FIRST, 1024);
+	fake_reads_room(test, w);
 	return w;
 }
 
@@ -416,7 +419,36 @@ static void srn_window_answers_came_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_window_load(w), 200);
 }
 
+/* More may be in flight than before while some are, over the end of their index. */
+static void srn_window_set_room_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test);
+	u32 few[4], more[8];
+	int i;
+
+	w->rd_head = w->rd_tail = U32_MAX - 1;
+	KUNIT_EXPECT_NOT_NULL(test, srn_window_set_room(w, few, ARRAY_SIZE(few)));
+	for (i = 0; i < 4; i++)
+		srn_window_sent(w, i + 1, true, true);
+	srn_window_acked(w, psn(1));
+	KUNIT_EXPECT_PTR_EQ(test, srn_window_set_room(w, more, ARRAY_SIZE(more)), &few[0]);
+	memset(few, 0, sizeof(few));
+	for (i = 0; i < 5; i++)
+		srn_window_sent(w, 1, true, true);
+	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 8u);
+	/* Behind the last of each, and not before, it is answered. */
+	srn_window_acked(w, psn(2));
+	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 8u);
+	srn_window_acked(w, psn(3));
+	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 7u);
+	srn_window_acked(w, psn(9));
+	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 6u);
+	srn_window_acked(w, psn(14));
+	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 1u);
+}
+
 static struct kunit_case srn_window_cases[] = {
+	KUNIT_CASE(srn_window_set_room_test),
 	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
 	KUNIT_CASE(srn_window_delay_test),

@@ -490,13 +490,12 @@ struct recv_slot {
 static void srn_wqe_recv_test(struct kunit *test)
 {
 	struct recv_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
-	struct srn_rwqe *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct srn_rwqe *r = fake_rwqe(test);
 	struct ib_sge sge[MAX_SGE] = { { 1, 2, 3 }, { 4, 5, 6 }, { 7, U32_MAX, 9 },
 				       { 10, U32_MAX, 12 } };
 	struct ib_recv_wr wr = { .wr_id = 42, .sg_list = sge, .num_sge = MAX_SGE };
 
 	KUNIT_ASSERT_NOT_NULL(test, slot);
-	KUNIT_ASSERT_NOT_NULL(test, r);
 	KUNIT_ASSERT_EQ(test, srn_rwqe_store(&wr, MAX_SGE, &slot->hdr), 0);
 	KUNIT_ASSERT_EQ(test, srn_rwqe_fetch(&slot->hdr, MAX_SGE, r), SRN_OK);
 	KUNIT_EXPECT_EQ(test, r->wr_id, 42);
