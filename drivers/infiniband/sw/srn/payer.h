@@ -4,7 +4,7 @@
  * by nothing else; it has a payer of its own, so that what a dead neighbour holds back
  * stops nobody but who sends there.
  *
- * A payer is a socket, that packets can be charged to it by the core's code: they may
+ * A payer is a sock, that packets can be charged to it by the core's code: they may
  * outlive QP and module. For the same reason nobody is called when they are gone; who
  * waits for room looks again.
  */
@@ -15,22 +15,22 @@
 
 struct net;
 struct sk_buff;
-struct socket;
+struct sock;
 
 struct srn_payer {
-	struct socket *sock;	/* NULL: nobody pays, there is always room */
+	struct sock *sk;	/* NULL: nobody pays, there is always room */
 	u32 wait_ns;		/* before the next look; owner of the turn */
 };
 
 /** srn_payer_open() - make one; may sleep; 0 or -errno */
 int srn_payer_open(struct srn_payer *payer, struct net *net);
-/** srn_payer_close() - what is charged is still counted, by the core; may sleep */
+/** srn_payer_close() - what is charged is still counted, by the core */
 void srn_payer_close(struct srn_payer *payer);
 
 /** srn_payer_pays() - whether packets are charged at all; @payer may be NULL */
 static inline bool srn_payer_pays(const struct srn_payer *payer)
 {
-	return payer && payer->sock;
+	return payer && payer->sk;
 }
 
 /** srn_payer_charge() - a packet as it will be sent; its truesize must not change any more */

@@ -87,7 +87,7 @@ struct srn_qp {
 	bool has_path;
 	struct srn_path path;
 	struct srn_known_path *known;	/* of it; RC's, or NULL */
-	struct srn_payer payer;		/* of UC and UD; others have none */
+	struct srn_payer payer;		/* of what UC and UD send, of RC's answers; QP1 has none */
 	struct rdma_ah_attr ah_attr;	/* for query; holds its sgid_attr */
 
 	/* Engines: the owner of the turn only. */

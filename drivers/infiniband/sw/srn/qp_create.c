@@ -234,6 +234,12 @@ static struct srn_ucontext *qp_ucontext(struct ib_udata *udata)
 	return rdma_udata_to_drv_context(udata, struct srn_ucontext, ibuc);
 }
 
+static int open_payer(struct srn_qp *qp)
+{
+	qp->req.train.payer = &qp->payer;
+	return srn_payer_open(&qp->payer, qp->dev->net);
+}
+
 int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
 	struct srn_ucontext *uctx = udata ? qp_ucontext(udata) : NULL;
@@ -252,10 +258,9 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = alloc_queues(qp, uctx ? &uctx->ibuc : NULL);
 	if (err)
 		goto err_count;
-	err = qp->svc->paced ? srn_payer_open(&qp->payer, dev->net) : 0;
+	err = qp->svc->paced ? open_payer(qp) : 0;
 	if (err)
 		goto err_queues;
-	qp->req.train.payer = &qp->payer;
 	qp->ref = srn_qp_ref_create(qp, qp->svc->is_gsi ? 1 : 0);
 	if (IS_ERR(qp->ref)) {
 		err = PTR_ERR(qp->ref);

@@ -283,10 +283,10 @@ static int paced(struct srn_qp *qp, int budget)
 /* Returns false if answers wait for room, and an alarm is set to look again. */
 static bool has_room(struct srn_qp *qp)
 {
-	if (srn_payer_has_room(&qp->resp.payer))
+	if (srn_payer_has_room(&qp->payer))
 		return true;
 	if (!srn_clock_is_set(&qp->clock, SRN_ALARM_ROOM))
-		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->resp.payer));
+		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->payer));
 	return false;
 }
 
@@ -348,18 +348,16 @@ void srn_responder_reset(struct srn_qp *qp)
 	srn_rq_reset(qp);
 }
 
-static int open_payer(struct srn_responder *resp, struct net *net)
+static int open_payer(struct srn_qp *qp)
 {
-	int err = resp->payer.sock ? 0 : srn_payer_open(&resp->payer, net);
-
-	resp->train.payer = &resp->payer;
-	return err;
+	qp->resp.train.payer = &qp->payer;
+	return srn_payer_pays(&qp->payer) ? 0 : srn_payer_open(&qp->payer, qp->dev->net);
 }
 
 int srn_responder_alloc(struct srn_qp *qp, u32 num)
 {
 	struct srn_responder *resp = &qp->resp;
-	int err = num ? open_payer(resp, qp->dev->net) : 0;
+	int err = num ? open_payer(qp) : 0;
 
 	/* rxe rounds up how many READs its own side may have open, and sends that many. */
 	if (num)
@@ -374,5 +372,4 @@ void srn_responder_free(struct srn_qp *qp)
 {
 	srn_hold_purge(qp->dev, &qp->resp.hold);
 	srn_replay_resize(&qp->resp.replay, 0);	/* to nothing: cannot fail */
-	srn_payer_close(&qp->resp.payer);
 }

@@ -11,7 +11,6 @@
 #include "ack.h"
 #include "arrival.h"
 #include "hold.h"
-#include "payer.h"
 #include "replay.h"
 #include "train.h"
 #include "verdict.h"
@@ -25,7 +24,6 @@ struct srn_responder {
 	struct srn_hold hold;
 	struct srn_replay replay;
 	struct srn_train train;		/* answers; empty between rounds */
-	struct srn_payer payer;		/* of answers; open where READs may be answered */
 	u32 doubt;			/* packets of answers that leave as no runs, after a loss */
 	bool comm_est;			/* responder.c: the event was raised */
 };
@@ -38,10 +36,11 @@ void srn_responder_reset(struct srn_qp *qp);
 /**
  * srn_responder_alloc() - replay slots for @num requests or more, and who pays for answers
  *
- * May sleep. Return: 0 or -ENOMEM, or what the payer's socket says.
+ * Of RC, whose requests nobody pays for. May sleep. Return: 0 or -ENOMEM, or what the payer's socket
+ * says.
  */
 int srn_responder_alloc(struct srn_qp *qp, u32 num);
-/** srn_responder_free() - slots and payer; nothing is sent any more; may sleep */
+/** srn_responder_free() - the slots; nothing is sent any more; may sleep */
 void srn_responder_free(struct srn_qp *qp);
 
 /** srn_responder_receives() - whether the QP takes requests in its state */

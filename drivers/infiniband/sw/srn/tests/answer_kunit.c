@@ -69,11 +69,11 @@ static void srn_answer_unpaid_train_test(struct kunit *test)
 	const bool paid = srn_cut_is_paid;
 	struct srn_qp *qp = &new_owner(test)->qp;
 	struct srn_mem *mem = give_memory(test, qp, 8 * MTU);
-	struct socket *sock;
+	struct sock *sk;
 	int i;
 
 	give_payer(test, qp);
-	sock = qp->resp.payer.sock;
+	sk = qp->payer.sk;
 	migrate_disable();
 	fake_route(test, &qp->path, count_skb);
 	for (i = 0; i < 3; i++) {
@@ -81,7 +81,7 @@ static void srn_answer_unpaid_train_test(struct kunit *test)
 		left.mem = mem;
 		srn_cut_is_paid = i == 1;
 		/* One who does not pay, as RC's requester. */
-		qp->resp.payer.sock = i == 2 ? NULL : sock;
+		qp->payer.sk = i == 2 ? NULL : sk;
 		local_bh_disable();
 		srn_round_rx(qp, new_read(test, 8 * i, mem, 8 * MTU));
 		local_bh_enable();
@@ -90,7 +90,7 @@ static void srn_answer_unpaid_train_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, left.skbs, i ? 3 : 8);
 	}
 	migrate_enable();
-	qp->resp.payer.sock = sock;
+	qp->payer.sk = sk;
 	srn_cut_is_paid = paid;
 }
 

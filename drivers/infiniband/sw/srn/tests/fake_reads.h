@@ -93,7 +93,7 @@ static inline u32 held_bytes(void)
 
 static inline void close_payer(void *qp)
 {
-	srn_payer_close(&((struct srn_qp *)qp)->resp.payer);
+	srn_payer_close(&((struct srn_qp *)qp)->payer);
 }
 
 static inline void give_payer(struct kunit *test, struct srn_qp *qp)

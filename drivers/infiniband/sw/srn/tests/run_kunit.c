@@ -394,23 +394,23 @@ static void srn_run_payer_test(struct kunit *test)
 	unsigned int before;
 
 	KUNIT_ASSERT_EQ(test, 0, srn_payer_open(&payer, &init_net));
-	before = refcount_read(&payer.sock->sk->sk_wmem_alloc);
+	before = refcount_read(&payer.sk->sk_wmem_alloc);
 	migrate_disable();
 	path = new_path(test, false);
 	skb = send(test, path, &shapes[0], &payer);
 	migrate_enable();
-	KUNIT_EXPECT_GE(test, refcount_read(&payer.sock->sk->sk_wmem_alloc),
+	KUNIT_EXPECT_GE(test, refcount_read(&payer.sk->sk_wmem_alloc),
 			before + payload_len(&shapes[0]));
 	segments = cut_by_stack(test, skb, NETIF_F_SG);
 	consume_skb(skb);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
 	for (; segments; segments = next) {
-		KUNIT_EXPECT_GE(test, refcount_read(&payer.sock->sk->sk_wmem_alloc),
+		KUNIT_EXPECT_GE(test, refcount_read(&payer.sk->sk_wmem_alloc),
 				before + payload_len(&shapes[0]));
 		next = segments->next;
 		consume_skb(segments);
 	}
-	KUNIT_EXPECT_EQ(test, refcount_read(&payer.sock->sk->sk_wmem_alloc), before);
+	KUNIT_EXPECT_EQ(test, refcount_read(&payer.sk->sk_wmem_alloc), before);
 	srn_payer_close(&payer);
 }
 
