@@ -26,10 +26,10 @@ struct srn_ack {
 				/* again and are held, and after a RNR NAK of all */
 	u8 naks;		/* NAKs of gaps since the last ACK */
 	bool news;		/* the peer was not told all of what is held: it has SACKs */
-	u8 sacks;		/* of this gap, as far as they are counted; */
-	u64 sacks_ns;		/* ktime of the first */
-	u64 tells_ns;		/* not before this (ktime) is the next one sent */
+	u8 sacks;		/* of this gap, as far as they are counted */
 	u32 twice;		/* request packets that came a second time in vain */
+	u64 sacks_ns;		/* ktime of the first of @sacks */
+	u64 tells_ns;		/* not before this (ktime) is the next one sent */
 	u64 resumes_ns;		/* RNR NAK: the peer does not go on before this (ktime), from when it left */
 	u32 psn;		/* of what is pending */
 	u32 ahead;

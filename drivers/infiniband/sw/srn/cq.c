@@ -322,7 +322,7 @@ static int init_user(struct srn_cq *cq, struct ib_udata *udata)
 
 	resp.entries = cq->entries;
 	resp.mmap_offset = srn_shmem_offset(&cq->mem);
-	resp.mmap_len = cq->mem.len;
+	resp.mmap_len = srn_shmem_len(&cq->mem);
 	err = srn_udata_out(udata, &resp, sizeof(resp));
 	if (err)
 		srn_shmem_destroy(&cq->mem);
@@ -521,7 +521,7 @@ static int resize(struct srn_cq *cq, u32 entries, struct ib_udata *udata)
 		return err;
 	resp.entries = entries;
 	resp.mmap_offset = srn_shmem_offset(&new.mem);
-	resp.mmap_len = new.mem.len;
+	resp.mmap_len = srn_shmem_len(&new.mem);
 	/* Told first: the change can't be undone, and to tell may take as long as the
 	 * program likes, while completions come.
 	 */

@@ -4,6 +4,8 @@
  */
 #include "path.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -100,6 +102,46 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 		err = set_oif(path, grh->sgid_attr);
 	return err ?: dst_cache_init(&path->cache, gfp);
 }
+
+void srn_path_ask(struct srn_path_asked *asked, const struct rdma_ah_attr *attr)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+
+	*asked = (struct srn_path_asked){
+		.sgid_index = grh->sgid_index,
+		.hop_limit = grh->hop_limit,
+		.traffic_class = grh->traffic_class,
+		.sl = rdma_ah_get_sl(attr),
+		.static_rate = rdma_ah_get_static_rate(attr),
+	};
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_path_ask);
+
+static void get_dgid(const struct srn_path *path, union ib_gid *gid)
+{
+	struct in6_addr *addr = (struct in6_addr *)gid;
+
+	if (path->is_v6)
+		*addr = path->v6.daddr;
+	else
+		ipv6_addr_set_v4mapped(path->v4.daddr, addr);
+}
+
+void srn_path_query(const struct srn_path *path, const struct srn_path_asked *asked,
+		    struct rdma_ah_attr *attr)
+{
+	union ib_gid dgid;
+
+	memset(attr, 0, sizeof(*attr));
+	get_dgid(path, &dgid);
+	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_grh(attr, &dgid, ntohl(path->flow_label), asked->sgid_index, asked->hop_limit,
+			asked->traffic_class);
+	rdma_ah_set_sl(attr, asked->sl);
+	rdma_ah_set_static_rate(attr, asked->static_rate);
+	rdma_ah_set_port_num(attr, 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_path_query);
 
 void srn_path_destroy(struct srn_path *path)
 {

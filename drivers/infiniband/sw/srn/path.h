@@ -14,6 +14,15 @@
 
 struct srn_dev;
 
+/* What an address vector says and a path has in another form, or not at all: for who asks for it. */
+struct srn_path_asked {
+	u8 sgid_index;
+	u8 hop_limit;
+	u8 traffic_class;
+	u8 sl;
+	u8 static_rate;
+};
+
 struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
@@ -50,6 +59,13 @@ struct srn_path {
 int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
 		  u16 sport, gfp_t gfp);
 void srn_path_destroy(struct srn_path *path);
+
+/** srn_path_ask() - keep what @attr asked for, that srn_path_query() can say it */
+void srn_path_ask(struct srn_path_asked *asked, const struct rdma_ah_attr *attr);
+
+/** srn_path_query() - the address vector that led to @path; @attr holds no reference */
+void srn_path_query(const struct srn_path *path, const struct srn_path_asked *asked,
+		    struct rdma_ah_attr *attr);
 
 /**
  * srn_path_dst() - the route now

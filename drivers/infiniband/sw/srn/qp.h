@@ -53,15 +53,14 @@ struct srn_qp {
 	struct srn_cq *rcq;
 	struct srn_srq *srq;
 	struct srn_who who;
-	bool sig_all;
-	u32 db_index;			/* user QPs */
 	struct srn_shmem mem;
 	struct srn_qp_page *page;	/* kernel users: one of their own, unmapped */
 	struct mutex lock;		/* modify and destroy: one of them asks for the turn */
-	struct ib_qp_cap cap;
+	u32 db_index;			/* user QPs */
 
 	/* Attributes. Written in process context by the owner of the turn, under attr_lock,
-	 * which is for who reads without the turn (query_qp). Engines change the state only.
+	 * which is for who reads without the turn (query_qp). Engines change the state only, and
+	 * last_error.
 	 */
 	spinlock_t attr_lock;
 	enum ib_qp_state state;
@@ -74,21 +73,23 @@ struct srn_qp {
 	u8 max_dest_rd_atomic;
 	u8 port_num;
 	u16 pkey_index;
+	u8 recovery;			/* enum srn_recovery; of RC; as it was at INIT to RTR */
+	u8 cc;				/* enum srn_cc; of RC and UC; likewise */
+	bool sig_all;
+	bool sqd_notify;		/* raise SQ_DRAINED when drained */
+	bool has_path;
+	struct srn_path_asked asked;	/* of path */
+	u8 last_error;			/* enum srn_verdict: why the QP went to error, for humans */
 	u32 mtu;			/* bytes */
 	u32 qkey;
 	u32 dest_qpn;
 	u32 sq_psn;			/* as set; the engines have their own */
 	u32 rq_psn;
 	u32 rate_limit;			/* kb/s; 0: none. Of RC and UC, until RESET */
-	enum srn_recovery recovery;	/* of RC; as it was at INIT to RTR */
-	enum srn_cc cc;			/* of RC and UC; likewise */
 	int access;			/* IB_ACCESS_REMOTE_* */
-	bool sqd_notify;		/* raise SQ_DRAINED when drained */
-	bool has_path;
 	struct srn_path path;
 	struct srn_known_path *known;	/* of it; RC's, or NULL */
 	struct srn_payer payer;		/* of what UC and UD send, of RC's answers; QP1 has none */
-	struct rdma_ah_attr ah_attr;	/* for query; holds its sgid_attr */
 
 	/* Engines: the owner of the turn only. */
 	struct srn_sq sq;
@@ -108,14 +109,13 @@ struct srn_qp {
 	struct srn_responder resp;
 	struct srn_clock clock;
 	struct srn_dcqcn dcqcn;		/* react.c */
-	bool notifies;			/* the peer, of marks; likewise */
 	u64 cnp_next_ns;		/* notify.c: not before, on ktime_get_ns() */
+	bool notifies;			/* the peer, of marks; react.c */
 	bool parked;			/* round.c: what comes has a smaller share */
 	bool answered;			/* the peer's answers may have opened the window */
 	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
 	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
-	enum srn_verdict last_error;	/* why the QP went to error, for humans */
-	struct srn_notes notes;		/* and what else went wrong */
+	struct srn_notes notes;		/* what else went wrong, for humans */
 
 	/* Any context. */
 	struct srn_mw_owner windows;	/* of type 2; own lock */
@@ -146,6 +146,16 @@ static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *
 					unsigned int num)
 {
 	return (struct srn_sgl){ .sge = sge, .num = num, .who = &qp->who };
+}
+
+/** srn_qp_get_cap() - what the queues take; the other fields of @cap stay as they are */
+static inline void srn_qp_get_cap(const struct srn_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.max_wr;
+	cap->max_send_sge = qp->sq.lim.max_sge;
+	cap->max_inline_data = qp->sq.lim.max_inline;
+	cap->max_recv_wr = qp->rq.max_wr;
+	cap->max_recv_sge = qp->rq.max_sge;
 }
 
 /**

@@ -50,34 +50,25 @@ static int check_init(struct srn_dev *dev, const struct ib_qp_init_attr *attr)
 /* What is promised: at least what was asked, and what the layout gives anyway. */
 static void init_queues(struct srn_qp *qp, const struct ib_qp_init_attr *attr)
 {
-	struct ib_qp_cap *cap = &qp->cap;
+	const struct ib_qp_cap *cap = &attr->cap;
+	u32 max_sge = max(cap->max_send_sge, 1u);
+	u32 max_inline = max_t(u32, cap->max_inline_data, max_sge * sizeof(struct srn_sge));
 
-	*cap = attr->cap;
-	cap->max_send_wr = max(cap->max_send_wr, 1u);
-	cap->max_send_sge = max(cap->max_send_sge, 1u);
-	cap->max_inline_data = max_t(u32, cap->max_inline_data,
-				     cap->max_send_sge * sizeof(struct srn_sge));
-	qp->sq.max_wr = cap->max_send_wr;
-	qp->sq.entries = roundup_pow_of_two(cap->max_send_wr);
-	qp->sq.stride = srn_send_stride(cap->max_send_sge, cap->max_inline_data);
-	qp->sq.wqe_size = srn_wqe_size(cap->max_send_sge, cap->max_inline_data);
+	qp->sq.max_wr = max(cap->max_send_wr, 1u);
+	qp->sq.entries = roundup_pow_of_two(qp->sq.max_wr);
+	qp->sq.stride = srn_send_stride(max_sge, max_inline);
+	qp->sq.wqe_size = srn_wqe_size(max_sge, max_inline);
 	qp->sq.lim = (struct srn_wqe_limits){
-		.who = &qp->who, .svc = qp->svc,
-		.max_sge = cap->max_send_sge, .max_inline = cap->max_inline_data,
+		.who = &qp->who, .svc = qp->svc, .max_sge = max_sge, .max_inline = max_inline,
 	};
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
-	if (attr->srq) {
-		cap->max_recv_wr = 0;
-		cap->max_recv_sge = 0;
+	if (attr->srq)
 		return;
-	}
-	cap->max_recv_wr = max(cap->max_recv_wr, 1u);
-	cap->max_recv_sge = max(cap->max_recv_sge, 1u);
-	qp->rq.max_wr = cap->max_recv_wr;
-	qp->rq.max_sge = cap->max_recv_sge;
-	qp->rq.entries = roundup_pow_of_two(cap->max_recv_wr);
-	qp->rq.stride = srn_recv_stride(cap->max_recv_sge);
+	qp->rq.max_wr = max(cap->max_recv_wr, 1u);
+	qp->rq.max_sge = max(cap->max_recv_sge, 1u);
+	qp->rq.entries = roundup_pow_of_two(qp->rq.max_wr);
+	qp->rq.stride = srn_recv_stride(qp->rq.max_sge);
 }
 
 static size_t sq_bytes(const struct srn_qp *qp)
@@ -136,7 +127,7 @@ static int respond(struct srn_qp *qp, struct ib_udata *udata)
 	struct srn_create_qp_resp resp = {
 		.db_index = qp->db_index,
 		.mmap_offset = srn_shmem_offset(&qp->mem),
-		.mmap_len = qp->mem.len,
+		.mmap_len = srn_shmem_len(&qp->mem),
 		.sq_offset = SRN_QUEUE_OFFSET,
 		.sq_entries = qp->sq.entries,
 		.sq_stride = qp->sq.stride,
@@ -269,7 +260,7 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	err = uctx ? announce(qp, uctx, udata) : 0;
 	if (err)
 		goto err_ref;
-	attr->cap = qp->cap;
+	srn_qp_get_cap(qp, &attr->cap);
 	publish(qp, uctx);
 	return 0;
 
@@ -350,7 +341,6 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->has_path) {
 		srn_known_put(qp->known);
 		srn_path_destroy(&qp->path);
-		rdma_destroy_ah_attr(&qp->ah_attr);
 	}
 	srn_payer_close(&qp->payer);
 	free_queues(qp);

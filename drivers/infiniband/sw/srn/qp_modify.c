@@ -27,7 +27,7 @@
 struct change {
 	struct srn_path path;
 	struct srn_known_path *known;
-	struct rdma_ah_attr ah;
+	struct srn_path_asked asked;
 	bool has_path;
 };
 
@@ -119,7 +119,7 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 				    source_port(qp, attr, mask), GFP_KERNEL_ACCOUNT);
 		if (err)
 			return err;
-		rdma_copy_ah_attr(&c->ah, &attr->ah_attr);
+		srn_path_ask(&c->asked, &attr->ah_attr);
 		c->has_path = true;
 		return prepare_known(qp, c);
 	}
@@ -128,26 +128,16 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 
 static void apply_av(struct srn_qp *qp, struct change *c)
 {
-	struct srn_path old_path;
-	struct rdma_ah_attr old_ah;
-	bool had = qp->has_path;
-
 	if (!c->has_path)
 		return;
-	old_path = qp->path;
-	old_ah = qp->ah_attr;
-	qp->path = c->path;
-	qp->ah_attr = c->ah;
-	swap(qp->known, c->known);
-	srn_window_untime(&qp->window);	/* of the former path */
-	qp->has_path = true;
-	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
-		       srn_rate_of_static(rdma_ah_get_static_rate(&qp->ah_attr),
-					  READ_ONCE(qp->dev->mbps)));
 	/* The caller releases what is in the change. */
-	c->path = old_path;
-	c->ah = old_ah;
-	c->has_path = had;
+	swap(qp->path, c->path);
+	swap(qp->known, c->known);
+	swap(qp->has_path, c->has_path);
+	qp->asked = c->asked;
+	srn_window_untime(&qp->window);	/* of the former path */
+	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
+		       srn_rate_of_static(qp->asked.static_rate, READ_ONCE(qp->dev->mbps)));
 }
 
 static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -333,7 +323,6 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	if (c.has_path) {
 		srn_known_put(c.known);
 		srn_path_destroy(&c.path);
-		rdma_destroy_ah_attr(&c.ah);
 	}
 	return err;
 }
@@ -346,8 +335,8 @@ static void get_attrs(struct srn_qp *qp, struct ib_qp_attr *attr)
 	attr->qkey = qp->qkey;
 	attr->dest_qp_num = qp->dest_qpn;
 	attr->qp_access_flags = qp->access;
-	attr->ah_attr = qp->ah_attr;
-	attr->ah_attr.grh.sgid_attr = NULL;	/* the reference stays here */
+	if (qp->has_path)
+		srn_path_query(&qp->path, &qp->asked, &attr->ah_attr);
 	attr->pkey_index = qp->pkey_index;
 	attr->max_rd_atomic = qp->max_rd_atomic;
 	attr->max_dest_rd_atomic = qp->max_dest_rd_atomic;
@@ -377,14 +366,14 @@ int srn_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->rq_psn = READ_ONCE(qp->resp.msg.psn);
 	attr->sq_psn = READ_ONCE(qp->window.at.psn);
 	attr->sq_draining = READ_ONCE(qp->sq.draining);
-	attr->cap = qp->cap;
+	srn_qp_get_cap(qp, &attr->cap);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
 	init->srq = ibqp->srq;
-	init->cap = qp->cap;
+	init->cap = attr->cap;
 	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
 	init->port_num = qp->port_num;

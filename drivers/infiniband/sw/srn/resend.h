@@ -20,12 +20,12 @@ struct srn_resend {
 	u32 flight;		/* behind what was in flight then */
 	bool judging;		/* the next gap says what became of that run */
 	u8 patience;		/* gaps for which all is sent again before a run is tried again */
-	bool ask;		/* ask for answers again, */
-	u32 ask_psn;		/* from here on */
+	bool ask;		/* ask for answers again, from ask_psn on */
 	bool asked;		/* that was done, for [asked_psn, asked_end) */
+	bool probe;		/* one packet, to hear something */
+	u32 ask_psn;
 	u32 asked_psn;
 	u32 asked_end;
-	bool probe;		/* one packet, to hear something */
 };
 
 /** srn_resend_start() - a new connection: nobody knows what the peer keeps */

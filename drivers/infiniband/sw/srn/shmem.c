@@ -10,7 +10,7 @@
 #include <linux/vmalloc.h>
 
 struct srn_shmem_pages {
-	struct rdma_user_mmap_entry entry;
+	struct rdma_user_mmap_entry entry;	/* without a context for kernel users */
 	void *addr;
 	unsigned long num;
 	struct page *page[] __counted_by(num);
@@ -83,7 +83,6 @@ int srn_shmem_create(struct srn_shmem *mem, struct ib_ucontext *uctx, size_t len
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 
-	mem->entry = NULL;
 	if (uctx) {
 		/* One index of the context's table is enough to find the entry; its
 		 * length is checked here and not by the core.
@@ -93,27 +92,32 @@ int srn_shmem_create(struct srn_shmem *mem, struct ib_ucontext *uctx, size_t len
 			pages_free(p);
 			return err;
 		}
-		mem->entry = &p->entry;
 	}
 	mem->pages = p;
 	mem->addr = p->addr;
-	mem->len = p->num * PAGE_SIZE;
 	return 0;
 }
 
 void srn_shmem_destroy(struct srn_shmem *mem)
 {
+	struct srn_shmem_pages *p = mem->pages;
+
 	/* An mmap() under way may have to finish first; it ends in srn_mmap_free(). */
-	if (mem->entry)
-		rdma_user_mmap_entry_remove(mem->entry);
-	else if (mem->pages)
-		pages_free(mem->pages);
+	if (p && p->entry.ucontext)
+		rdma_user_mmap_entry_remove(&p->entry);
+	else if (p)
+		pages_free(p);
 	memset(mem, 0, sizeof(*mem));
 }
 
 u64 srn_shmem_offset(const struct srn_shmem *mem)
 {
-	return rdma_user_mmap_get_offset(mem->entry);
+	return rdma_user_mmap_get_offset(&mem->pages->entry);
+}
+
+size_t srn_shmem_len(const struct srn_shmem *mem)
+{
+	return mem->pages->num * PAGE_SIZE;
 }
 
 void srn_mmap_free(struct rdma_user_mmap_entry *entry)

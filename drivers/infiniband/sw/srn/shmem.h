@@ -12,8 +12,6 @@ struct srn_shmem_pages;
 
 struct srn_shmem {
 	void *addr;			/* kernel mapping, page aligned */
-	size_t len;			/* bytes, page multiple */
-	struct rdma_user_mmap_entry *entry;	/* NULL for kernel users */
 	struct srn_shmem_pages *pages;	/* shmem.c only */
 };
 
@@ -36,6 +34,9 @@ void srn_shmem_destroy(struct srn_shmem *mem);
 
 /** srn_shmem_offset() - the mmap offset to report to the program */
 u64 srn_shmem_offset(const struct srn_shmem *mem);
+
+/** srn_shmem_len() - bytes of it, whole pages */
+size_t srn_shmem_len(const struct srn_shmem *mem);
 
 /* ib_device_ops */
 int srn_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma);

@@ -123,7 +123,7 @@ static int send_response(struct srn_srq *srq, struct ib_udata *udata)
 	struct srn_create_srq_resp resp = {
 		.srqn = srq->srqn,
 		.mmap_offset = srn_shmem_offset(&srq->mem),
-		.mmap_len = srq->mem.len,
+		.mmap_len = srn_shmem_len(&srq->mem),
 		.entries = srq->entries,
 		.stride = srq->stride,
 	};

@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/bottom_half.h>
+#include <linux/completion.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
@@ -106,11 +107,15 @@ static bool put_down(struct srn_turn *turn)
 /* A sleeper waits, and the round that was due is done: its turn. */
 static bool grant(struct srn_turn *turn)
 {
-	if (!(atomic_read(&turn->bits) & SRN_TURN_WANTED))
+	struct completion *grant;
+
+	/* Pairs with the full barrier in srn_turn_own(): it is his who waits now. */
+	if (!(atomic_read_acquire(&turn->bits) & SRN_TURN_WANTED))
 		return false;
+	grant = turn->grant;
 	atomic_andnot(SRN_TURN_WANTED, &turn->bits);
 	clear_owner(turn);
-	complete(&turn->grant);
+	complete(grant);
 	return true;
 }
 
@@ -337,9 +342,10 @@ static void fetch(struct srn_turn *turn)
 
 void srn_turn_own(struct srn_turn *turn)
 {
+	DECLARE_COMPLETION_ONSTACK(grant);
 	unsigned int old;
 
-	reinit_completion(&turn->grant);
+	turn->grant = &grant;
 	old = atomic_fetch_or(SRN_TURN_OWNED | SRN_TURN_WANTED, &turn->bits);
 	if (!(old & SRN_TURN_OWNED)) {
 		atomic_andnot(SRN_TURN_WANTED, &turn->bits);
@@ -350,7 +356,7 @@ void srn_turn_own(struct srn_turn *turn)
 	 */
 	do {
 		fetch(turn);
-	} while (!wait_for_completion_timeout(&turn->grant, 1));
+	} while (!wait_for_completion_timeout(&grant, 1));
 owned:
 	set_owner(turn);
 	srn_delay(SRN_DELAY_OWNED);
@@ -392,7 +398,6 @@ void srn_turn_init(struct srn_turn *turn,
 		   enum srn_left (*run)(struct srn_turn *turn, unsigned int bits))
 {
 	atomic_set(&turn->bits, 0);
-	init_completion(&turn->grant);
 	srn_due_init(&turn->due);
 	INIT_WORK(&turn->away, run_away);
 	turn->away_pause = jiffies;

@@ -13,12 +13,13 @@
 #define SRN_TURN_H
 
 #include <linux/atomic.h>
-#include <linux/completion.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
 #include "due.h"
+
+struct completion;
 
 #define SRN_TURN_OWNED		BIT(0)
 #define SRN_TURN_WANTED		BIT(1)	/* a sleeping context waits to own it */
@@ -44,7 +45,7 @@ enum srn_left {
 struct srn_turn {
 	atomic_t bits;
 	struct srn_due due;		/* in a list of a CPU, which its NAPI runs */
-	struct completion grant;
+	struct completion *grant;	/* of who waits to own it; SRN_TURN_WANTED says that it is there */
 	/* One round, with a budget; @bits are those seen. BH disabled. */
 	enum srn_left (*run)(struct srn_turn *turn, unsigned int bits);
 	struct work_struct away;	/* runs it on another CPU */

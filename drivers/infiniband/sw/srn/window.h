@@ -54,13 +54,13 @@ struct srn_window {
 	bool cut;		/* cut_end is ahead of una */
 	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
 	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
+	bool timed;		/* timed_psn left at timed_ns, and went again by a first probe at most */
+	bool timed_queue;	/* so many were before it that they are a queue */
 	u32 drain_end;		/* that ends here, */
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
 	u32 judged_end;		/* and what was sent before that ends here */
-	bool timed;		/* timed_psn left at timed_ns, and went again by a first probe at most */
 	u32 timed_psn;
-	bool timed_queue;	/* so many were before it that they are a queue */
 	u64 timed_ns;		/* ktime */
 	struct srn_crowd crowd;	/* what is known of the path */
 	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
