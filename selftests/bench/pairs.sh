@@ -86,3 +86,6 @@ compared() { "$srnbench" --pair srn=srn0,srn1 --pair rxe=rxe0,rxe1 "$@"; }
 
 # counted OPTION...: srn alone on a clock that counts instructions, for the baseline.
 counted() { "$srnbench" --pair srn=srn0,srn1 --rounds $counted_rounds --seconds $counted_seconds "$@"; }
+
+# counted_idle OPTION...: the memory of an idle QP, likewise.
+counted_idle() { counted --setup --only 'idle QP' "$@"; }
