@@ -155,7 +155,7 @@ bench: deps-tests ## speed of srn beside rxe and TCP, in one VM (COUNT=1: in ins
 	selftests/bench/run
 
 .PHONY: baseline
-baseline: deps-tests ## count instructions anew, for bench/counted
+baseline: deps-tests ## count instructions and an idle QP's memory anew, for bench/counted
 	+$(MAKE) --no-print-directory all tools
 	BASELINE=1 selftests/bench/run
 
