@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Copies: each byte in its place and none beside it, whatever lengths and addresses; the last one
+ * behind all others; and of a skb any range of head, fragments and list, or nothing.
+ */
 #include "../copy.h"
 
 #include <kunit/test.h>
@@ -66,7 +69,7 @@ static void any(void *to, const void *from, size_t len)
 	srn_copy(to, from, len);
 }
 
-static void srn_bulk_lengths_test(struct kunit *test)
+static void srn_copy_lengths_test(struct kunit *test)
 {
 	expect_copies(test, any, 0, 40);
 	expect_copies(test, any, SRN_COPY_LONG - 10, SRN_COPY_LONG + 10);
@@ -78,7 +81,7 @@ static void srn_bulk_lengths_test(struct kunit *test)
 
 #ifdef CONFIG_X86_64
 /* Also where the CPU, or what is not known of it, lets srn_copy() do otherwise. */
-static void srn_bulk_words_test(struct kunit *test)
+static void srn_copy_words_test(struct kunit *test)
 {
 	expect_copies(test, srn_copy_words, 16, 80);
 	expect_copies(test, srn_copy_words, SRN_COPY_LONG - 10, SRN_COPY_LONG + 10);
@@ -105,7 +108,7 @@ static void in_order(u8 *to, const u8 *from, u32 len)
 }
 
 /* Where the destination begins within the source what is read tells what was written before it. */
-static void srn_bulk_order_test(struct kunit *test)
+static void srn_copy_order_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	u32 len, at, shift;
@@ -184,7 +187,7 @@ static void expect_ranges(struct kunit *test, const struct sk_buff *skb)
 		}
 }
 
-static void srn_bulk_skb_test(struct kunit *test)
+static void srn_copy_skb_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
 	struct sk_buff *skb;
@@ -204,12 +207,12 @@ static void srn_bulk_skb_test(struct kunit *test)
 }
 
 static struct kunit_case copy_cases[] = {
-	KUNIT_CASE(srn_bulk_lengths_test),
+	KUNIT_CASE(srn_copy_lengths_test),
 #ifdef CONFIG_X86_64
-	KUNIT_CASE(srn_bulk_words_test),
-	KUNIT_CASE(srn_bulk_order_test),
+	KUNIT_CASE(srn_copy_words_test),
+	KUNIT_CASE(srn_copy_order_test),
 #endif
-	KUNIT_CASE(srn_bulk_skb_test),
+	KUNIT_CASE(srn_copy_skb_test),
 	{}
 };
 
