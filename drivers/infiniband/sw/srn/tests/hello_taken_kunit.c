@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Hellos of the peer's: what is one, what follows from it, and when it is answered. */
-#include "../hello.h"
-#include "../sack.h"
 #include "../stats.h"
-#include "../wire.h"
-#include "fake_round.h"
+#include "fake_hello.h"
 
 #include <kunit/test.h>
-#include <linux/bottom_half.h>
-#include <linux/unaligned.h>
-#include <rdma/ib_pack.h>
-
-#define MTU	1024
-/* So many PSNs behind the expected one it is heard no more. */
-#define FAR	(2 * SRN_HOLD_AHEAD)
-#define HELLO	(SRN_SACK_MAGIC << 16 | SRN_SACK_VERSION << 8 | 1)
 
 /* A peer's, which holds so many PSNs. */
 static struct sk_buff *new_hello(struct kunit *test, u32 psn, u32 ahead)
