@@ -109,7 +109,7 @@ bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 	return qp->peer.sacks;
 }
 
-void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb)
+void srn_hello_rx_answer(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_sack sack;
 
@@ -119,7 +119,7 @@ void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb)
 	    is_behind(srn_pkt(skb)->psn, qp->window.una, SRN_PSNS))
 		meet(qp, &sack);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_hello_rx);
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_rx_answer);
 
 /* Who waits for an ACK gets it: whatever its key, that was a WRITE. */
 bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb)

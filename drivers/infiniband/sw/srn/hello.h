@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether the peer of a RC connection understands SACK packets: it is asked, with requests that
  * leave behind its first answer, and now and then, a few times. To who does not understand it the
- * question is a WRITE of no bytes that came a second time, of which nothing follows.
+ * question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
+ * what the peer asks: the requester asks, the responder answers, and either way both know it then.
  */
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
@@ -82,8 +83,12 @@ void srn_hello_send(struct srn_qp *qp);
  */
 bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb);
 
-/** srn_hello_rx() - a SACK packet of another kind than SRN_SACK_HELD, from RTR on; not consumed */
-void srn_hello_rx(struct srn_qp *qp, struct sk_buff *skb);
+/**
+ * srn_hello_rx_answer() - a SACK packet of another kind than SRN_SACK_HELD, from RTR on; not consumed
+ *
+ * What is no answer to a hello of ours is not heard.
+ */
+void srn_hello_rx_answer(struct srn_qp *qp, struct sk_buff *skb);
 
 /**
  * srn_hello_take() - a RC request with a PSN behind the expected one, from RTR on; not consumed

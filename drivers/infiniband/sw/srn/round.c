@@ -177,7 +177,7 @@ static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 	if (is_notice(skb))
 		srn_react_cnp(qp);
 	else
-		srn_hello_rx(qp, skb);
+		srn_hello_rx_answer(qp, skb);
 	consume_skb(skb);
 }
 

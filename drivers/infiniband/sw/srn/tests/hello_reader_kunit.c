@@ -75,7 +75,7 @@ static void srn_hello_met_reader_test(struct kunit *test)
 	run(qp, 1);
 	KUNIT_EXPECT_TRUE(test, qp->peer.fence);
 	skb = new_word(test, SRN_SACK_ANSWER, SRN_PSN_MASK - 1, SRN_HOLD_WIDE);
-	srn_hello_rx(qp, skb);
+	srn_hello_rx_answer(qp, skb);
 	kfree_skb(skb);
 	KUNIT_EXPECT_TRUE(test, qp->peer.sacks);
 	run(qp, 1);
