@@ -18,6 +18,7 @@
 #include <linux/skbuff.h>
 #include <linux/unaligned.h>
 
+/* User-Mode Linux has it too, though nothing there calls it (takes_words()): for KUnit. */
 #ifdef CONFIG_X86_64
 /* Words at aligned addresses of the destination, then 1 to 8 bytes in their order: stores of one
  * string instruction may be seen in any, later ones are seen after all of it.

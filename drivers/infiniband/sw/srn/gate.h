@@ -3,6 +3,9 @@
 #ifndef SRN_GATE_H
 #define SRN_GATE_H
 
+/* For srn_gate_qp(), which is asked before each request, and twice by a doorbell: a call would cost
+ * more than what it asks. qp.h has no use for this.
+ */
 #include "qp.h"
 
 enum srn_gate {

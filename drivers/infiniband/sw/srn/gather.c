@@ -16,7 +16,7 @@ MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 5
 
 bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail)
 {
-	/* Nothing, or as much as a round sends. */
+	/* Nothing to leave, or nothing to wait for. */
 	if (g->on || tail == from || tail - from >= SRN_ROUND_BUDGET)
 		return false;
 	if (g->pause) {

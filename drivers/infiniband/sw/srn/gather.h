@@ -32,7 +32,9 @@ extern bool srn_gather_enabled;
  * srn_gather_begin() - a doorbell rang, for the WQEs from @from up to @tail, exclusive
  *
  * Return: true if what was posted is left until srn_gather_end(), for which the caller sets an alarm
- * of SRN_GATHER_NS. Not twice without that in between: who rings a second time is not put off.
+ * of SRN_GATHER_NS. Not twice without that in between: who rings a second time is not put off. Nor if
+ * it is SRN_ROUND_BUDGET (64) or more, which is all that a round sends: what is posted meanwhile would
+ * leave with the next one, as it does where nobody waits.
  */
 bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail);
 

@@ -36,8 +36,8 @@ void srn_responder_reset(struct srn_qp *qp);
 /**
  * srn_responder_alloc() - replay slots for @num requests or more, and who pays for answers
  *
- * Of RC, whose requests nobody pays for. May sleep. Return: 0 or -ENOMEM, or what the payer's socket
- * says.
+ * Of RC, whose requests nobody pays for. May sleep. Return: 0 or -ENOMEM, or what srn_payer_open()
+ * does.
  */
 int srn_responder_alloc(struct srn_qp *qp, u32 num);
 /** srn_responder_free() - the slots; nothing is sent any more; may sleep */

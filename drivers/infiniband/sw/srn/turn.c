@@ -109,7 +109,10 @@ static bool grant(struct srn_turn *turn)
 {
 	struct completion *grant;
 
-	/* Pairs with the full barrier in srn_turn_own(): it is his who waits now. */
+	/* Pairs with the full barrier in srn_turn_own(): it is his who waits now. It lies on his
+	 * stack, and only while the bit is set does that tell that he is there: first it is read.
+	 * Once it is completed it is gone, and all of the turn is his.
+	 */
 	if (!(atomic_read_acquire(&turn->bits) & SRN_TURN_WANTED))
 		return false;
 	grant = turn->grant;
