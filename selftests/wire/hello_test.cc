@@ -1,117 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The first exchange of two that understand SACKs: what a stranger sees of it, and who is believed.
-#include <chrono>
-#include <functional>
-#include <optional>
+// Hellos of the device's own: what a stranger sees of them, and whose answer is believed.
+#include "hello.h"
+
 #include <set>
-#include <thread>
-#include <vector>
 
-#include <roce/sack.h>
-
-#include "congestion.h"
 #include "counters.h"
-#include "recovery.h"
 
 namespace wire {
 namespace {
 
-using roce::Sack;
 using roce::SackKind;
 
-// Nothing is repeated by the local ACK timeout: 4.3 s.
-QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
-
-std::optional<Sack> HelloIn(const Packet& packet) {
-  const std::optional<Sack> sack = roce::DecodeSack(packet);
-  return sack && sack->kind == SackKind::kHello ? sack : std::nullopt;
-}
-
-class RcHello : public HoldTest {
- protected:
-  void SetUp() override {
-    ASSERT_TRUE(SetRecovery("sack"));
-    HearHellos();
-  }
-
-  // One SEND, of which the next packet is.
-  void PostSend(int psn) {
-    ep().PostSend(static_cast<uint64_t>(psn), 0, 16);
-    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(psn)));
-  }
-  void Acknowledge(int psn) {
-    peer().Send(Ack(DevPsn(psn), static_cast<uint32_t>(psn + 1)));
-    ExpectSent(static_cast<uint64_t>(psn), IBV_WC_SEND);
-  }
-  void PostReadAndExpect(int psn) {
-    PostRead(static_cast<uint64_t>(psn), 16);
-    ExpectReadRequest(DevPsn(psn), 16);
-  }
-  void AnswerRead(int psn) {
-    Send(ReadResponses(DevPsn(psn), Bytes(16, 0x5a), mtu(), static_cast<uint32_t>(psn + 1)));
-    ExpectSent(static_cast<uint64_t>(psn), IBV_WC_RDMA_READ);
-  }
-  void SendAndAcknowledge(int psn) {
-    PostSend(psn);
-    Acknowledge(psn);
-  }
-  // What is waited for the first answer where nothing is known is longer (250 ms).
-  static constexpr std::chrono::milliseconds kLong{100};
-  // A connection whose first requests, which `post` posts, are answered late: then the path looks
-  // so long that no probe goes before a test is over. Nothing comes with them. Where the machine
-  // was too busy, and a probe went, that tells nothing: once more.
-  void StartOnLongPath(const std::function<void()>& post, uint32_t sq_psn = 0x00a000) {
-    for (int turn = 0; turn < 10; ++turn) {
-      Restart(Patient(sq_psn));
-      post();
-      std::this_thread::sleep_for(kLong);
-      if (!peer().Receive(std::chrono::microseconds(0))) return;
-    }
-    ADD_FAILURE() << "never without another packet";
-  }
-  // A SEND that was acknowledged: a hello may go.
-  void StartAcknowledged() {
-    StartOnLongPath([this] { PostSend(0); });
-    Acknowledge(0);
-  }
-  void ExpectHello(int psn) {
-    const Packet packet = peer().Expect();
-    EXPECT_TRUE(HelloIn(packet)) << packet.ToString();
-    EXPECT_EQ(packet.bth.psn, DevPsn(psn));
-  }
-  void SendHello(int psn, Sack sack = {}, bool ack_req = false) {
-    sack.kind = SackKind::kHello;
-    Packet packet = roce::EncodeSack(PeerPsn(psn), sack);
-    packet.bth.ack_req = ack_req;
-    peer().Send(packet);
-  }
-  std::optional<Sack> ExpectAnswer(int psn) {
-    const Packet packet = peer().Expect();
-    EXPECT_EQ(packet.bth.opcode, roce::kOpcodeSack) << packet.ToString();
-    EXPECT_EQ(packet.bth.psn, PeerPsn(psn));
-    EXPECT_FALSE(packet.bth.ack_req);
-    const std::optional<Sack> sack = roce::DecodeSack(packet);
-    if (!sack) return std::nullopt;
-    EXPECT_EQ(sack->kind, SackKind::kAnswer);
-    EXPECT_EQ(packet.aeth->syndrome, roce::kAnswerSyndrome);
-    return sack;
-  }
-  // Whoever is known to understand SACKs is told of a gap by one.
-  void ExpectGapIsTold(int psn, bool by_sack) {
-    Send(WriteTo(psn + 1, 1));
-    const Packet packet = peer().Expect();
-    if (by_sack)
-      EXPECT_EQ(packet.bth.opcode, roce::kOpcodeSack) << packet.ToString();
-    else
-      EXPECT_THAT(packet, IsNak(PeerPsn(psn), roce::kNakSequence));
-  }
-};
+class RcHello : public HelloTest {};
 SRN_ANY_IP_VERSION(RcHello);
 
 // All that a stranger sees: a WRITE of no bytes that it knows to be one that comes a second time,
 // and that asks for no ACK.
 TEST_P(RcHello, GoesInFrontOfDataThatFollowAnAck) {
-  StartOnLongPath([this] { PostSend(0); }, 0xffffff);
+  StartAnsweredLate([this] { PostSend(0); }, 0xffffff);
   Acknowledge(0);
   peer().ExpectNothing();
   // A request of the peer's that comes a second time: that is not what a hello tells.
@@ -222,7 +128,7 @@ TEST_P(RcHello, WhoDoesNotAnswerIsLeftInPeace) {
 // rxe names, for a WRITE that comes again, the last SEND, WRITE or atomic that it had, or nonsense
 // if there was none.
 TEST_P(RcHello, NeverHasThePsnOfARead) {
-  StartOnLongPath([this] { PostReadAndExpect(0); });
+  StartAnsweredLate([this] { PostReadAndExpect(0); });
   AnswerRead(0);
   SendAndAcknowledge(1);
   PostRead(2, 16);
@@ -231,7 +137,7 @@ TEST_P(RcHello, NeverHasThePsnOfARead) {
 }
 
 TEST_P(RcHello, NeverHasThePsnOfAnAtomic) {
-  StartOnLongPath([this] {
+  StartAnsweredLate([this] {
     ep().Post(SendWr::FetchAdd(0, ep().mr().Slice(0, 8), {kRemoteVa + 5, kRemoteKey}, 1));
     EXPECT_THAT(peer().Expect(), IsRequest(Operation::kFetchAdd, DevPsn(0)));
   });
@@ -244,7 +150,7 @@ TEST_P(RcHello, NeverHasThePsnOfAnAtomic) {
 
 // Who has only been asked to READ hears one with a PSN that nothing had, in front of the first.
 TEST_P(RcHello, OfWhoOnlyReadsHasThePsnBeforeTheFirst) {
-  StartOnLongPath([this] { PostReadAndExpect(0); }, 0x000000);
+  StartAnsweredLate([this] { PostReadAndExpect(0); }, 0x000000);
   AnswerRead(0);
   PostRead(1, 16);
   ExpectHello(-1);
@@ -261,7 +167,7 @@ TEST_P(RcHello, OfWhoOnlyReadsHasThePsnBeforeTheFirst) {
 // rxe would answer that, with the PSN of an older connection if the QP had one: which says nothing
 // of READs, and what it would complete does not leave before it has come. Only then, and once.
 TEST_P(RcHello, AckOfNonsenseCompletesNothing) {
-  StartOnLongPath([this] { PostReadAndExpect(0); });
+  StartAnsweredLate([this] { PostReadAndExpect(0); });
   AnswerRead(0);
   PostRead(1, 16);
   ExpectHello(-1);
@@ -295,7 +201,7 @@ TEST_P(RcHello, AckOfNonsenseCompletesNothing) {
 
 // What is sent again is no new data: who gets it may have no use for anything else.
 TEST_P(RcHello, GoesWithNothingThatIsSentAgain) {
-  StartOnLongPath([this] {
+  StartAnsweredLate([this] {
     for (int i = 0; i < 3; ++i) PostSend(i);
   });
   Acknowledge(0);
@@ -308,20 +214,6 @@ TEST_P(RcHello, GoesWithNothingThatIsSentAgain) {
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(2)));
   ep().PostSend(3, 0, 16);
   ExpectHello(0);
-}
-
-TEST_P(RcHello, IsAnsweredAndThenThereIsNoneOfOurOwn) {
-  std::optional<Sack> answer;
-  StartOnLongPath([&] {
-    SendHello(-1);
-    answer = ExpectAnswer(-1);
-    PostSend(0);
-  });
-  ASSERT_TRUE(answer);
-  EXPECT_GE(answer->ahead, 512u);
-  Acknowledge(0);
-  for (int i = 1; i < 40; ++i) SendAndAcknowledge(i);
-  ExpectGapIsTold(0, true);
 }
 
 // From then on a gap is told by a SACK.
@@ -376,145 +268,8 @@ TEST_P(RcHello, AnswerAheadIsNotHeard) {
   ExpectGapIsTold(0, false);
 }
 
-// Nothing of it is executed, acknowledged or counted.
-TEST_P(RcHello, IsNoRequest) {
-  Start(Patient());
-  Send(WriteTo(0, 1));
-  ExpectAckedUpTo(PeerPsn(0), 1);
-  const Counters counters;
-  SendHello(0);
-  const std::optional<Sack> answer = ExpectAnswer(0);
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->twice, 0u);
-  peer().ExpectNothing();
-  EXPECT_EQ(counters.Growth("duplicate_request"), 0u);
-  ExpectResponderWorks(PeerPsn(1), 1);
-}
-
-// A peer that says that it tells of routers' marks is sent packets that may be marked, and hears
-// the same of this one.
-TEST_P(RcHello, SaysWhetherMarksAreTold) {
-  for (const bool tells : {false, true}) {
-    Restart();
-    SendHello(-1, {.tells = tells});
-    const std::optional<Sack> answer = ExpectAnswer(-1);
-    ASSERT_TRUE(answer);
-    EXPECT_TRUE(answer->tells);
-    ep().PostSend(1, 0, 8);
-    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn()));
-    EXPECT_EQ(peer().last().datagram.tos & 3, tells ? 2 : 0);
-  }
-}
-
-// And one that reacts to no CNPs says that it sends none.
-TEST_P(RcHello, WithoutCongestionControlTellsOfNoMarks) {
-  ASSERT_TRUE(SetCongestionControl("off"));
-  Start();
-  const bool back = SetCongestionControl("dcqcn");
-  ASSERT_TRUE(back);
-  SendHello(-1, {.tells = true});
-  const std::optional<Sack> answer = ExpectAnswer(-1);
-  ASSERT_TRUE(answer);
-  EXPECT_FALSE(answer->tells);
-}
-
-// Whatever a peer says that it holds, as much may be out as without it.
-TEST_P(RcHello, OfNoRoomHoldsNobodyUp) {
-  StartOnLongPath([this] {
-    SendHello(-1, {.ahead = 0});
-    EXPECT_TRUE(ExpectAnswer(-1));
-    PostSend(0);
-  });
-  Acknowledge(0);
-  for (int i = 1; i < 4; ++i) PostSend(i);
-  for (int i = 1; i < 4; ++i) Acknowledge(i);
-}
-
-TEST_P(RcHello, IsAnsweredInReadyToReceive) {
-  Start({.last_state = IBV_QPS_RTR});
-  SendHello(-1);
-  EXPECT_TRUE(ExpectAnswer(-1));
-}
-
-// Who only guesses the QPN can't make a peer one that understands.
-TEST_P(RcHello, FarFromTheExpectedPsnIsAWrite) {
-  Start(Patient());
-  const Counters counters;
-  SendHello(-1024);
-  peer().Send(roce::EncodeSack(DevPsn(-5000), {SackKind::kAnswer}));
-  peer().ExpectNothing();
-  EXPECT_TRUE(counters.Grew("duplicate_request"));
-  ExpectGapIsTold(0, false);
-}
-
-// A WRITE that is next in turn, or early, is what it looks like.
-TEST_P(RcHello, InItsTurnIsAWrite) {
-  Start(Patient());
-  SendHello(0, {}, true);
-  EXPECT_THAT(peer().Expect(), IsAckWithMsn(PeerPsn(0), 1));
-  SendHello(2);
-  EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(1), roce::kNakSequence));
-}
-
-// What is not all of this version, has bytes, or waits for an ACK, is a WRITE that came twice.
-TEST_P(RcHello, OthersAreWritesThatCameTwice) {
-  Start(Patient());
-  const Counters counters;
-  std::vector<Packet> others;
-  for (const uint32_t key : {0x53520201u, 0x53520102u, 0x53520103u, 0x53530101u, 0u}) {
-    others.push_back(roce::EncodeSack(PeerPsn(-1), {SackKind::kHello}));
-    others.back().reth->rkey = key;
-  }
-  others.push_back(roce::EncodeSack(PeerPsn(-1), {SackKind::kHello}));
-  others.back().reth->length = 4;
-  others.push_back(roce::EncodeSack(PeerPsn(-1), {SackKind::kHello}));
-  others.back().payload = Bytes(4, 0);
-  Packet imm = roce::EncodeSack(PeerPsn(-1), {SackKind::kHello});
-  imm.bth.opcode = static_cast<uint8_t>(Operation::kWriteOnlyImm);
-  others.push_back(WithImm(imm, 7));
-  for (const Packet& packet : others) peer().Send(packet);
-  peer().ExpectNothing();
-  SendHello(-1, {}, true);
-  EXPECT_THAT(peer().Expect(), IsAck(PeerPsn(-1)));
-  EXPECT_TRUE(counters.Grew("duplicate_request", others.size() + 1));
-  ExpectGapIsTold(0, false);
-}
-
-// In the other modes nobody asks, and who asks has sent a WRITE twice.
-TEST_P(RcHello, OtherModesKnowNothingOfIt) {
-  for (const char* mode : {"gbn", "hold"}) {
-    SCOPED_TRACE(mode);
-    ASSERT_TRUE(SetRecovery(mode));
-    StartAcknowledged();
-    const Counters counters;
-    SendHello(-1);
-    peer().ExpectNothing();
-    SendHello(-1, {}, true);
-    EXPECT_THAT(peer().Expect(), IsAck(PeerPsn(-1)));
-    EXPECT_TRUE(counters.Grew("duplicate_request", 2));
-    for (int i = 1; i < 40; ++i) SendAndAcknowledge(i);
-    ExpectGapIsTold(0, false);
-  }
-}
-
-TEST_P(RcHello, UnreliableConnectionsKnowNothingOfIt) {
-  Start({.type = IBV_QPT_UC});
-  const Counters counters;
-  SendHello(-1);
-  peer().ExpectNothing();
-  EXPECT_TRUE(counters.Grew("rcvd_no_qp"));
-  for (int i = 0; i < 40; ++i) {
-    ep().PostSend(static_cast<uint64_t>(i), 0, 16);
-    const Packet packet = peer().Expect();
-    EXPECT_EQ(packet.info().service, Service::kUc);
-    EXPECT_EQ(packet.info().operation, Operation::kSendOnly);
-    ExpectSent(static_cast<uint64_t>(i), IBV_WC_SEND);
-  }
-  peer().ExpectNothing();
-}
-
 // Other tests than these are as who goes by the standard, and see none of it.
-class RcHelloUnheard : public RcHello {
+class RcHelloUnheard : public HelloTest {
  protected:
   void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
 };

@@ -4,7 +4,6 @@
 // order.
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <set>
 #include <thread>
 
@@ -16,7 +15,6 @@
 namespace wire {
 namespace {
 
-using roce::Sack;
 using roce::SackKind;
 
 class RcParts : public LongPathTest {
@@ -24,15 +22,11 @@ class RcParts : public LongPathTest {
   // The peer says hello, and that it answers each part, or not.
   void StartParts(const QpOptions& options = {}, bool parts = true) {
     Restart(options);
-    peer().Send(roce::EncodeSack(PeerPsn(-1), {SackKind::kHello, 3584, 0, {}, false, parts}));
-    const std::optional<Sack> answer = roce::DecodeSack(peer().Expect());
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->kind, SackKind::kAnswer);
-    EXPECT_TRUE(answer->parts);
+    Greet({.parts = parts});
   }
-  void StartOnLongPath(QpOptions options = {}, bool parts = true) {
-    options.timeout = 20;
-    MakeLongPath([&] { StartParts(options, parts); });
+  // The same on a long path.
+  void StartLongParts(const QpOptions& options = {}, bool parts = true) {
+    StartMet(options, {.parts = parts});
   }
   // Posts a READ of so many packets, the last of them short, of which all come but `lost`.
   void ReadBut(const std::set<int>& lost, int packets) {
@@ -98,7 +92,7 @@ SRN_ANY_IP_VERSION(RcParts);
 
 // Each once, and nothing that is here.
 TEST_P(RcParts, AllGapsAreAskedForAtOnce) {
-  StartOnLongPath({.sq_psn = 0xfffffd});
+  StartLongParts({.sq_psn = 0xfffffd});
   const Counters counters;
   ReadBut({0, 2, 3, 5}, 8);
   ExpectPart(0, 1);
@@ -118,7 +112,7 @@ TEST_P(RcParts, AllGapsAreAskedForAtOnce) {
 
 // What was asked for later is here: what was asked for before is lost once more.
 TEST_P(RcParts, WhatIsLostAgainIsAskedForAgain) {
-  StartOnLongPath({.retry_cnt = 0});
+  StartLongParts({.retry_cnt = 0});
   ReadBut({1, 3, 5}, 8);
   for (int gap : {1, 3, 5}) ExpectPart(gap, 1);
   SendPart(5, 1);
@@ -131,7 +125,7 @@ TEST_P(RcParts, WhatIsLostAgainIsAskedForAgain) {
 
 // And so it is when a READ that was posted later is answered.
 TEST_P(RcParts, LaterReadTellsOfWhatIsLostAgain) {
-  StartOnLongPath({.retry_cnt = 0});
+  StartLongParts({.retry_cnt = 0});
   ReadBut({1}, 4);
   ExpectPart(1, 1);
   PostRead(2, 8, 4 * kPlace);
@@ -146,7 +140,7 @@ TEST_P(RcParts, LaterReadTellsOfWhatIsLostAgain) {
 
 // A peer that does not say that it answers each part is asked for one gap, and all that follows.
 TEST_P(RcParts, OthersAreAskedAsTheStandardHasIt) {
-  StartOnLongPath({}, false);
+  StartLongParts({}, false);
   ReadBut({1, 3}, 6);
   ExpectPart(1, 5);
   ExpectNoneAgain();
@@ -156,7 +150,7 @@ TEST_P(RcParts, OthersAreAskedAsTheStandardHasIt) {
 
 // A READ and an atomic whose answers are lost, with a SEND between them, which is not.
 TEST_P(RcParts, AtomicIsAskedForWithTheRest) {
-  StartOnLongPath();
+  StartLongParts();
   data_ = Pattern(mtu());
   PostRead(1, mtu());
   ep().PostSend(2, 0, 16);
@@ -181,7 +175,7 @@ TEST_P(RcParts, AtomicIsAskedForWithTheRest) {
 
 // Twice, more than was asked for, and in the order that it likes: each byte is in its place.
 TEST_P(RcParts, PeerMayAnswerAsItLikes) {
-  StartOnLongPath();
+  StartLongParts();
   ReadBut({0, 1, 2, 4, 6}, 8);
   peer().Drain();
   for (int i = 0; i < 2; ++i) SendPart(6, 2);

@@ -13,6 +13,40 @@ bool SetRecovery(const std::string& mode) {
   return share::SetParameter("recovery", mode);
 }
 
+void HoldTest::SayHello(int psn, roce::Sack hello, bool ack_req) {
+  hello.kind = roce::SackKind::kHello;
+  Packet packet = roce::EncodeSack(PeerPsn(psn), hello);
+  packet.bth.ack_req = ack_req;
+  peer().Send(packet);
+}
+
+std::optional<roce::Sack> HoldTest::HearAnswer(int psn) {
+  const Packet packet = peer().Expect();
+  EXPECT_EQ(packet.bth.opcode, roce::kOpcodeSack) << packet.ToString();
+  EXPECT_EQ(packet.bth.psn, PeerPsn(psn));
+  EXPECT_FALSE(packet.bth.ack_req);
+  const std::optional<roce::Sack> answer = roce::DecodeSack(packet);
+  if (!answer) return std::nullopt;
+  EXPECT_EQ(answer->kind, roce::SackKind::kAnswer);
+  EXPECT_EQ(packet.aeth->syndrome, roce::kAnswerSyndrome);
+  EXPECT_GE(answer->ahead, 512u);
+  EXPECT_TRUE(answer->parts);
+  return answer;
+}
+
+void HoldTest::Greet(const roce::Sack& hello) {
+  SayHello(-1, hello);
+  EXPECT_TRUE(HearAnswer(-1));
+}
+
+void LongPathTest::StartMet(QpOptions options, const roce::Sack& hello) {
+  options.timeout = Patient().timeout;
+  MakeLongPath([&] {
+    Restart(options);
+    Greet(hello);
+  });
+}
+
 std::chrono::microseconds LongPathTest::Quiet() {
   return std::min<std::chrono::microseconds>(Wire::Get().Patience(std::chrono::milliseconds(5)),
                                              kLost / 5);

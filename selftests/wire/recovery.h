@@ -3,7 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+
+#include <roce/sack.h>
 
 #include "fixture.h"
 
@@ -13,12 +16,22 @@ namespace wire {
 // mode; true of a foreign device.
 bool SetRecovery(const std::string& mode);
 
+// Nothing is repeated by the local ACK timeout: 4.3 s.
+inline QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
+
 // Tests of who keeps what comes early, whatever the others run with: of "sack", the default, which
 // is "hold" towards a peer that has not said hello.
 class HoldTest : public WireTest {
  protected:
   void SetUp() override { ASSERT_TRUE(SetRecovery("sack")); }
   void TearDown() override { EXPECT_TRUE(SetRecovery(Wire::Get().config().recovery)); }
+
+  // Says hello, as the peer's requester would with a PSN that was answered.
+  void SayHello(int psn, roce::Sack hello = {}, bool ack_req = false);
+  // The next packet is the answer to that: what it says, or nothing.
+  std::optional<roce::Sack> HearAnswer(int psn);
+  // Both, in front of all else; from then on there is no hello of the device's own.
+  void Greet(const roce::Sack& hello = {});
 };
 
 // Tests of "sack" by a peer that says when it has got something: on a path that looks so long that
@@ -38,6 +51,8 @@ class LongPathTest : public HoldTest {
     }
     ADD_FAILURE() << "never without a probe";
   }
+  // Such a path, to a peer that has said `hello`.
+  void StartMet(QpOptions options, const roce::Sack& hello = {});
   // There nothing is lost again, and no probe goes, for so long.
   static constexpr std::chrono::milliseconds kLost{250};
   // Long enough to see that nothing comes, of a path that may be slow, and no longer than it lasts.

@@ -38,9 +38,6 @@ class RcResend : public HoldTest {
 };
 SRN_ANY_IP_VERSION(RcResend);
 
-// The local ACK timeout is of no interest: 4.3 s.
-QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
-
 TEST_P(RcResend, OnlyWhatIsMissingGoesAgain) {
   Start(Patient(0xfffffe));
   PostSends(6);

@@ -25,18 +25,16 @@ class RcSack : public LongPathTest {
     HearHellos();
   }
 
-  void StartOnLongPath(uint32_t sq_psn = 0x00a000, uint8_t retry_cnt = 7) {
-    MakeLongPath([&] {
-      Restart({.sq_psn = roce::PsnAdd(sq_psn, -1), .timeout = 20, .retry_cnt = retry_cnt});
-      Greet();
-    });
+  // A long path, to a peer that was met, on which `sq_psn` is DevPsn(0).
+  void StartAt(uint32_t sq_psn = 0x00a000, uint8_t retry_cnt = 7) {
+    StartMet({.sq_psn = roce::PsnAdd(sq_psn, -1), .retry_cnt = retry_cnt});
   }
   // There, what a busy machine may be too slow for: to see the end of it before all is lost again.
   // Then once more. To read the counters takes a part of that time, so it is done before.
   template <typename Body>
   void Briefly(uint32_t sq_psn, Body body) {
     for (int turn = 0; turn < 10; ++turn) {
-      StartOnLongPath(sq_psn);
+      StartAt(sq_psn);
       before_.emplace();
       const Clock::time_point start = Clock::now();
       body();
@@ -45,15 +43,6 @@ class RcSack : public LongPathTest {
     ADD_FAILURE() << "never within " << kLost.count() << " ms";
   }
   void SendSack(uint32_t psn, const Sack& sack) { peer().Send(roce::EncodeSack(psn, sack)); }
-  // Says hello, as the peer's requester would, and hears the answer; from then on there is no hello
-  // of the device's own.
-  void Greet() {
-    SendSack(PeerPsn(-1), {SackKind::kHello});
-    const std::optional<Sack> answer = ExpectSack(PeerPsn(-1));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->kind, SackKind::kAnswer);
-    EXPECT_GE(answer->ahead, 512u);
-  }
   std::optional<Sack> ExpectSack(uint32_t psn) {
     const Packet packet = peer().Expect();
     EXPECT_TRUE(IsSackPacket(packet)) << packet.ToString();
@@ -104,9 +93,6 @@ class RcSack : public LongPathTest {
   std::optional<Counters> before_;
 };
 SRN_ANY_IP_VERSION(RcSack);
-
-// Nothing is repeated by the local ACK timeout: 4.3 s.
-QpOptions Patient(uint32_t sq_psn = 0x00a000) { return {.sq_psn = sq_psn, .timeout = 20}; }
 
 // Each batch of early packets is answered with all that is held.
 TEST_P(RcSack, WhatIsHeldIsTold) {
@@ -179,7 +165,7 @@ TEST_P(RcSack, HolesGoAgainAtOnce) {
 }
 
 TEST_P(RcSack, NewRequestsGoOnBesideHoles) {
-  StartOnLongPath();
+  StartAt();
   PostSends(0, 4);
   SendHeld(0, {1, 3});
   ExpectAgain({0, 2});
@@ -189,7 +175,7 @@ TEST_P(RcSack, NewRequestsGoOnBesideHoles) {
 
 // What left later has come: the second try is lost, too.
 TEST_P(RcSack, WhatIsLostAgainGoesAgain) {
-  StartOnLongPath();
+  StartAt();
   PostSends(0, 4);
   SendHeld(0, {2, 3});
   ExpectAgain({0, 1});
@@ -201,7 +187,7 @@ TEST_P(RcSack, WhatIsLostAgainGoesAgain) {
 
 // A peer may drop what it had, and say so: by what it names, not only by silence.
 TEST_P(RcSack, RenegedPacketsThatAreNamedComeAtOnce) {
-  StartOnLongPath();
+  StartAt();
   PostSends(0, 6);
   SendHeld(0, {1, 2, 3, 4, 5});
   ExpectAgain({0});
@@ -230,7 +216,7 @@ TEST_P(RcSack, RenegedPacketsComeAgain) {
 
 // On a path that reorders, a hole has time to close.
 TEST_P(RcSack, SpuriousResendsTeachPatience) {
-  StartOnLongPath();
+  StartAt();
   const Counters counters;
   PostSends(0, 4);
   SendHeld(0, {2});
@@ -245,7 +231,7 @@ TEST_P(RcSack, SpuriousResendsTeachPatience) {
 
 // What can't be, or is not of this kind, changes nothing.
 TEST_P(RcSack, NonsenseIsIgnored) {
-  StartOnLongPath();
+  StartAt();
   PostSends(0, 4);
   Packet packet = roce::EncodeSack(DevPsn(0), {SackKind::kHeld, 3584, 0, {1, 2}});
   packet.payload[0] ^= 1;
@@ -354,7 +340,7 @@ TEST_P(RcSack, SacksAreLimitedInTime) {
 
 // The answer to a READ is lost, and a SEND behind it: both are asked for, and sent, again.
 TEST_P(RcSack, HoleBehindAReadIsFilled) {
-  StartOnLongPath();
+  StartAt();
   const Bytes data(16, 0x5a);
   PostRead(0, 16);
   ExpectReadRequest(DevPsn(0), 16);
@@ -377,7 +363,7 @@ TEST_P(RcSack, HoleBehindAReadIsFilled) {
 
 // There is none, and a SACK that says nothing new takes none.
 TEST_P(RcSack, MoreSacksOfAGapCostNoRetry) {
-  StartOnLongPath(0x00a000, 0);
+  StartAt(0x00a000, 0);
   const Counters counters;
   PostSends(0, 4);
   SendHeld(0, {2});
