@@ -56,7 +56,6 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
-    recovery_ = share::Parameter("recovery");
     Set("recovery", GetParam().recovery);
     Wire("bfifo limit 200000");
     for (const auto& [netns, dev] : kEnds) {
@@ -69,7 +68,6 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
       counters_[i] = Must(HwCounters::Open(i ? to_.ctx : from_[0].ctx));
   }
   void TearDown() override {
-    Set("recovery", recovery_.c_str());
     for (const auto& [netns, dev] : kEnds) {
       Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " root");
       if (GetParam().one_in)
@@ -89,8 +87,8 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
           std::to_string(GetParam().one_in));
   }
 
+  const share::ScopedParameter recovery_{"recovery"};
   HwCounters counters_[2];
-  std::string recovery_;
 };
 
 TEST_P(Lossy, IsFilled) {

@@ -28,22 +28,16 @@ class Lease : public WireTest {
     FillPattern(memory_.bytes(), kBefore);
     FillPattern(b_.bytes(0, kSize), kNothing);
     // Longer than what leaves is held: what comes then is still asked for, and nothing asks before.
-    recovery_ = share::Parameter("recovery");
-    Recovery("gbn");
-    Leases("Y");
+    ASSERT_TRUE(recovery_.Set("gbn"));
+    ASSERT_TRUE(leases_.Set("Y"));
     pair_ = Connected({}, {.timeout = 17, .retry_cnt = 1});
     Must(pair_.b.qp.Post(SendWr::Read(1, b_.mr.Slice(kSize, 8), mr_.At(0))));
     ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);  // each knows where the other is
   }
   void TearDown() override {
-    if (!recovery_.empty()) Recovery(recovery_);
-    Leases("N");
     if (!netdev_.empty()) (void)net::Run({"tc", "qdisc", "del", "dev", netdev_, "root"});
   }
 
-  // Of connections from then on.
-  static void Recovery(const std::string& how) { share::SetParameter("recovery", how); }
-  static void Leases(const char* how) { share::SetParameter("leases", how); }
   void Hold() {
     Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "netem", "delay", "300ms"}));
   }
@@ -66,7 +60,7 @@ class Lease : public WireTest {
   }
 
   std::string netdev_;
-  std::string recovery_;
+  const share::ScopedParameter recovery_{"recovery"}, leases_{"leases"};
   Buffer memory_;
   Mr mr_;
   Pair pair_;
@@ -81,7 +75,7 @@ TEST_P(Lease, AnswerThatWaitsIsWhole) {
 // By default what was answered is what there was then: a READ never shows newer bytes than one
 // behind it in the same queue.
 TEST_P(Lease, WithoutOneTheAnswerIsACopy) {
-  Leases("N");
+  ASSERT_TRUE(leases_.Set("N"));
   ReadAndHold();
   FillPattern(memory_.bytes(), kAfter);
   EXPECT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);

@@ -36,11 +36,8 @@ class Narrow : public Dumbbell, public testing::WithParamInterface<Cell> {
  protected:
   void SetUp() override {
     Dumbbell::SetUp();
-    recovery_ = share::Parameter("recovery");
     if (!testing::Test::IsSkipped()) Set("recovery", GetParam().recovery);
   }
-
-  void TearDown() override { Set("recovery", recovery_.c_str()); }
 
   double Alone() {
     Flows flows(from_, to_, {.load = GetParam().load, .count = 1, .message = 65536, .depth = 8});
@@ -51,7 +48,7 @@ class Narrow : public Dumbbell, public testing::WithParamInterface<Cell> {
     return rate;
   }
 
-  std::string recovery_;
+  const share::ScopedParameter recovery_{"recovery"};
 };
 
 TEST_P(Narrow, KeepsItsRate) {

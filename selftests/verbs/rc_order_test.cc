@@ -60,12 +60,7 @@ constexpr int kUnpolled = 100;
 // Posts WRITEs one by one, each when the one before it is there, and polls for none.
 class RcUnpolled : public RcOrder {
  protected:
-  struct Gather {
-    Gather() { Set("Y"); }
-    ~Gather() { Set(before); }
-    void Set(const std::string& how) { share::SetParameter("gather", how); }
-    const std::string before = share::Parameter("gather");
-  } gather_;
+  RcUnpolled() { gather_.Set("Y"); }
 
   void PostAll(Pair& p) {
     for (int i = 0; i < kUnpolled; i++) {
@@ -86,6 +81,8 @@ class RcUnpolled : public RcOrder {
   static uint64_t Gatherings() {
     return Foreign() ? 0 : share::FreshCounter(DeviceA(), "gatherings");
   }
+
+  const share::ScopedParameter gather_{"gather"};
 };
 
 // Who leaves completions lying looks like a program that streams, whose posts may wait for each
