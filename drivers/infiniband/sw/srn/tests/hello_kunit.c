@@ -156,6 +156,8 @@ struct answer_row {
 	bool asked;
 	s32 psn;		/* from the oldest on that is not acknowledged */
 	bool believed;
+	u8 other;		/* kind */
+	bool holds;		/* and nobody is asked */
 };
 
 static const struct answer_row answer_rows[] = {
@@ -166,6 +168,8 @@ static const struct answer_row answer_rows[] = {
 	{ "in RTR", IB_QPS_RTR, false, -1 },
 	{ "the oldest", IB_QPS_RTS, true, 0 },
 	{ "ahead of una", IB_QPS_RTS, true, 1 },
+	{ "another kind", IB_QPS_RTS, true, -1, false, 7 },
+	{ "another mode", IB_QPS_RTS, false, -1, false, 0, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(answer, answer_rows, desc);
@@ -178,13 +182,13 @@ static void srn_hello_believed_test(struct kunit *test)
 	u32 una = 5;
 
 	qp->state = row->state;
-	qp->recovery = SRN_RECOVERY_SACK;
+	qp->recovery = row->holds ? SRN_RECOVERY_HOLD : SRN_RECOVERY_SACK;
 	qp->mtu = MTU;
 	srn_window_start(&qp->window, una, MTU);
 	srn_hello_start(qp);
 	qp->peer.left -= row->asked;
 	local_bh_disable();
-	srn_round_rx(qp, new_word(test, SRN_SACK_ANSWER, srn_psn_add(una, row->psn),
+	srn_round_rx(qp, new_word(test, SRN_SACK_ANSWER + row->other, srn_psn_add(una, row->psn),
 				  SRN_HOLD_WIDE));
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
