@@ -70,6 +70,30 @@ INSTANTIATE_TEST_SUITE_P(Of, Lossy,
                                   std::to_string(info.param.rtt) + "us";
                          });
 
+struct Far {
+  int rtt;  // ms
+  double least;
+};
+
+class Long : public testing::TestWithParam<Far> {};
+
+// The local ACK timeout is 67 ms, and a requester may wait for up to four of them: where that is
+// too little all is given up before it is answered, each time. What is left is what a window of 256
+// packets fills.
+TEST_P(Long, IsUsedWhateverTheTimeout) {
+  const Far& path = GetParam();
+  const Report report = Worst({.link = {.propagation = path.rtt * uint64_t{1'000'000} / 2},
+                               .depth = 8,
+                               .warm_up = 1,
+                               .seconds = 10});
+  EXPECT_GE(report.goodput, path.least);
+}
+INSTANTIATE_TEST_SUITE_P(Path, Long,
+                         testing::Values(Far{60, 0.17}, Far{70, 0.14}, Far{100, 0.10},
+                                         Far{150, 0.06}, Far{250, 0.035}, Far{300, 0.03},
+                                         Far{600, 0.01}),
+                         [](const auto& info) { return std::to_string(info.param.rtt) + "ms"; });
+
 struct Crowd {
   int connections;
   int domains;     // that know of each other's connections

@@ -109,13 +109,20 @@ void Sender::Progress(uint32_t una) {
   used_ = 0;
   board_.Acked();
   if (srn_window_is_timed(&window_)) LookAtDelay();
-  if (srn_psn_diff(una, window_.at.psn) > 0) Seek();
+  if (srn_psn_diff(una, window_.at.psn) > 0) Seek(srn_window_spare(&window_, true));
   Restart();
 }
 
 void Sender::LookAtDelay() {
   const uint64_t now = events_.now();
   const uint64_t took = now - window_.timed_ns;
+  if (window_.timed_again) {
+    srn_window_untime(&window_);
+    srn_rtt_bound(&rtt_, took);
+    const uint64_t delay = took - std::min<uint64_t>(took, window_.crowd.least_ns);
+    if (window_.timed_queue && delay > kTimeout / 4) srn_window_guilty(&window_);
+    return;
+  }
   srn_rtt_sample(&rtt_, took);
   const uint64_t least = srn_lately_least(&known_, took, now);
   const uint64_t delay = srn_window_delay(&window_, least, now);
@@ -123,7 +130,9 @@ void Sender::LookAtDelay() {
   if (window_.timed_queue && delay > kTimeout / 4) srn_window_late(&window_);
 }
 
-uint64_t Sender::AckTimeout() const { return kTimeout << std::min(used_, 2u); }
+uint64_t Sender::AckTimeout() const {
+  return std::min(srn_rtt_timeout_ns(&rtt_, kTimeout) << std::min(used_, 2u), 4 * kTimeout);
+}
 
 void Sender::Await() {
   const uint64_t all = AckTimeout(), probe = srn_rtt_probe_ns(&rtt_, all);
@@ -152,7 +161,7 @@ void Sender::Probe() {
   Await();
   const bool oldest = board_.is_open() || probes_ % 2 == 0;
   const uint32_t psn = oldest ? window_.una : srn_psn_add(window_.at.psn, -1);
-  if (probes_ > 1) srn_window_untime_run(&window_, psn, 1);
+  if (probes_ > 1) srn_window_time_again(&window_, psn, 1);
   Transmit(psn, true);
   Run();
 }
@@ -160,16 +169,16 @@ void Sender::Probe() {
 // Nobody gives up here: a real one does after so many retries.
 void Sender::TimedOut() {
   ++used_;
-  srn_window_collapsed(&window_);
-  Seek();
+  srn_window_silent(&window_);
+  Seek(window_.una);
   probing_ = true;
   Run();
 }
 
-// Go on from una: back after silence, forward where the peer has more than was sent again.
-void Sender::Seek() {
+// Back after silence, forward where the peer has more than was sent again.
+void Sender::Seek(uint32_t psn) {
   board_.Drop();
-  srn_window_seek(&window_, {.index = 0, .psn = window_.una});
+  srn_window_seek(&window_, {.index = 0, .psn = psn});
   probing_ = false;
   silence_.Clear();
 }

@@ -50,7 +50,7 @@ class Sender {
   void Silent();
   void Probe();
   void TimedOut();
-  void Seek();
+  void Seek(uint32_t psn);
   uint64_t AckTimeout() const;
 
   Events& events_;

@@ -41,6 +41,21 @@ class Late : public WireTest {
               peer().Receive(std::chrono::ceil<std::chrono::microseconds>(due - now)))
         EXPECT_EQ(again->bth.psn, DevPsn());
   }
+  // Answers the SEND that came last one and a half timeouts later. Returns how often it came again
+  // until then.
+  int AnswerAfterHalfAgain(int psn) {
+    const auto due = peer().last_arrival() + Timeout() * 3 / 2;
+    int again = 0;
+    for (auto now = Clock::now(); now < due; now = Clock::now())
+      if (const auto packet =
+              peer().Receive(std::chrono::ceil<std::chrono::microseconds>(due - now))) {
+        EXPECT_EQ(packet->bth.psn, DevPsn(psn));
+        ++again;
+      }
+    peer().Send(Ack(DevPsn(psn), static_cast<uint32_t>(psn + 1)));
+    ExpectSent(static_cast<uint64_t>(psn), IBV_WC_SEND);
+    return again;
+  }
   // Answers one SEND late, but in time. False: this machine was too busy for that.
   bool AnswerLate() {
     Restart({.timeout = 14, .retry_cnt = 0});
@@ -84,6 +99,35 @@ TEST_P(Late, DeadPeerIsGivenUpInTime) {
       EXPECT_LE(took, 4 * (retries + 1) * Timeout() + Wire::Get().Patience(kSlack));
       peer().Drain(std::chrono::milliseconds(1));
     }
+  });
+}
+
+// On a path that is half as long again as the timeout all is sent again before its answer comes,
+// until that was seen; go-back-N sees it where few may be in flight, which is after the first. From
+// then on answers are waited for. A peer that is gone is given up in time all the same.
+TEST_P(Late, PathLongerThanTheTimeoutIsLearned) {
+  InEachMode([&] {
+    Restart({.timeout = 14, .retry_cnt = 1});
+    for (int i = 0; i < 2; ++i) {
+      ep().PostSend(static_cast<uint64_t>(i), 0, 8);
+      EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+      AnswerAfterHalfAgain(i);
+    }
+    const Counters counters;
+    for (int i = 2; i < 5; ++i) {
+      ep().PostSend(static_cast<uint64_t>(i), 0, 8);
+      EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+      EXPECT_EQ(AnswerAfterHalfAgain(i), 0);
+    }
+    EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
+    const Clock::time_point begin = Clock::now();
+    ep().PostSend(5, 0, 8);
+    ExpectSendFails(5, IBV_WC_RETRY_EXC_ERR);
+    const auto took = Clock::now() - begin;
+    EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 2u);
+    EXPECT_GE(took, 2 * Timeout());
+    EXPECT_LE(took, 8 * Timeout() + Wire::Get().Patience(kSlack));
+    peer().Drain(std::chrono::milliseconds(1));
   });
 }
 

@@ -138,11 +138,11 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	if (!send_part(qp, probe_psn(qp), srn_gaps_oldest(qp), true, false, &plan))
 		return;
 	srn_count(qp->dev, SRN_CNT_PROBES);
-	/* The first one does not end a sample, which is too long at most and makes later ones rarer: where
-	 * the path has become longer there would else be none for ever.
+	/* The first one does not spoil a sample, which is too long at most and makes later ones rarer: where
+	 * the path has become longer there would else be none for long.
 	 */
 	if (qp->retry.probes > 1)
-		srn_window_untime_run(&qp->window, plan.psn, plan.npsn);
+		srn_window_time_again(&qp->window, plan.psn, plan.npsn);
 	note_asked(qp, &plan);
 }
 

@@ -34,6 +34,7 @@ void srn_retry_refill(struct srn_qp *qp)
 	qp->retry.retries = qp->retry_cnt;
 	qp->retry.rnr_retries = qp->rnr_retry;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_refill);
 
 void srn_retry_reset(struct srn_qp *qp)
 {
@@ -58,16 +59,18 @@ static u64 timeout_ns(const struct srn_qp *qp)
 }
 
 /* A requester may wait between one and four times the local ACK timeout
- * (9.7.6.1.3). The first loss is repaired after one; a peer that still does not
- * answer is short of time, and gets it before the retries are used up.
+ * (9.7.6.1.3). The first loss is repaired after one, or as much as the path takes; a
+ * peer that still does not answer is short of time, and gets it before the retries are
+ * used up.
  */
 static u64 ack_timeout(const struct srn_qp *qp)
 {
 	unsigned int used = qp->retry_cnt - qp->retry.retries;
+	u64 least = timeout_ns(qp);
 
 	if (!qp->timeout)	/* there are probes, and nobody gives up */
 		return U64_MAX;
-	return timeout_ns(qp) << min(used, 2u);
+	return min(srn_rtt_timeout_ns(&qp->rtt, least) << min(used, 2u), 4 * least);
 }
 
 /* On the way to the local ACK timeout, probes, each after twice the time. They are not charged:
@@ -96,6 +99,7 @@ void srn_retry_sent(struct srn_qp *qp)
 	qp->retry.excused = false;
 	await(qp, 0);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_sent);
 
 /* Progress, or what comes to the same, is waited for anew. */
 static void restart(struct srn_qp *qp)
@@ -118,11 +122,10 @@ static void seek(struct srn_qp *qp, u32 psn)
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 }
 
-/* The peer is ahead of what was sent again, or the SQ of what was passed again. */
-static bool is_behind(const struct srn_qp *qp)
+/* The SQ is ahead of what was passed again. */
+static bool is_passed(const struct srn_qp *qp)
 {
-	return srn_psn_diff(qp->window.una, qp->window.at.psn) > 0 ||
-	       (s32)(qp->window.at.index - qp->sq.una) < 0;
+	return (s32)(qp->window.at.index - qp->sq.una) < 0;
 }
 
 static void narrow(struct srn_qp *qp, void (*how)(struct srn_window *w), enum srn_window_why why)
@@ -133,13 +136,30 @@ static void narrow(struct srn_qp *qp, void (*how)(struct srn_window *w), enum sr
 	trace_srn_window(qp, was, why);
 }
 
-/* A gap, of which nobody says how long it is. */
+/* A gap, of which nobody says how long it is. What is behind it is answered when that is filled. */
 static void lose(struct srn_qp *qp, u64 now)
 {
 	u32 was = qp->window.cwnd;
 
 	srn_window_lost(&qp->window, 1, 0, now);
+	srn_window_untime(&qp->window);
 	trace_srn_window(qp, was, SRN_WINDOW_LOST);
+}
+
+static bool is_late(const struct srn_qp *qp, u64 delay_ns)
+{
+	return qp->window.timed_queue && qp->timeout && delay_ns > timeout_ns(qp) / 4;
+}
+
+/* It went more than once. */
+static void note_bound(struct srn_qp *qp, u64 took)
+{
+	struct srn_window *w = &qp->window;
+
+	srn_window_untime(w);
+	srn_rtt_bound(&qp->rtt, took);
+	if (is_late(qp, took - min(took, w->crowd.least_ns)))
+		srn_window_guilty(w);
 }
 
 /* What waits in queues on the way, in those of this host first of all, delays the answers,
@@ -151,14 +171,29 @@ static void look_at_delay(struct srn_qp *qp)
 	u64 now = ktime_get_ns(), took = now - qp->window.timed_ns, least, delay;
 
 	srn_hello_later(&qp->peer);
+	if (qp->window.timed_again) {
+		note_bound(qp, took);
+		return;
+	}
 	srn_rtt_sample(&qp->rtt, took);
 	least = srn_known_least(qp->known, took, now);
 	delay = srn_window_delay(&qp->window, least, now);
 	narrow(qp, srn_window_mind, SRN_WINDOW_CROWDED);
-	if (!qp->window.timed_queue || !qp->timeout || delay <= timeout_ns(qp) / 4)
+	if (!is_late(qp, delay))
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
 	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
+}
+
+/* The peer is ahead of the cursor. */
+static void jump(struct srn_qp *qp)
+{
+	u32 was = qp->window.cwnd, to;
+
+	srn_resend_jumped(&qp->resend);
+	to = srn_window_spare(&qp->window, srn_qp_holds(qp));
+	trace_srn_window(qp, was, SRN_WINDOW_SPARED);
+	seek(qp, to);
 }
 
 void srn_retry_progress(struct srn_qp *qp)
@@ -177,8 +212,8 @@ void srn_retry_progress(struct srn_qp *qp)
 		look_at_delay(qp);
 	srn_resend_acked(&qp->resend, qp->window.una);
 	if (srn_psn_diff(qp->window.una, qp->window.at.psn) > 0)
-		srn_resend_jumped(&qp->resend);
-	if (is_behind(qp))
+		jump(qp);
+	else if (is_passed(qp))
 		seek(qp, qp->window.una);
 	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);
 	restart(qp);
@@ -211,12 +246,10 @@ static bool is_soon(struct srn_qp *qp, u64 now)
 	return now - qp->retry.resent_ns < max_t(u64, qp->rtt.srtt_ns, SOON_NS);
 }
 
-/* Once all that was out: nothing of it is timed any more. */
 static void note_gap(struct srn_qp *qp, u64 now)
 {
 	qp->retry.resent_ns = now;
 	lose(qp, now);
-	srn_window_untime(&qp->window);
 }
 
 /* Part of a READ's answer: it is asked for from there on, and what comes beyond it is taken. */
@@ -295,6 +328,7 @@ void srn_retry_nak(struct srn_qp *qp)
 		return;
 	if (qp->retry.rewound) {
 		narrow(qp, srn_window_collapsed, SRN_WINDOW_COLLAPSED);
+		srn_window_untime(&qp->window);
 		again(qp);
 	} else {
 		lose(qp, ktime_get_ns());
@@ -343,6 +377,7 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 	if (qp->rnr_retry != 7)		/* 7: without end (9.7.5.2.8) */
 		retry->rnr_retries--;
 	seek(qp, qp->window.una);
+	srn_window_untime(&qp->window);
 	/* A peer that is slow need not refuse a window each time: one packet asks. */
 	retry->probing = retry->refused;
 	retry->refused = true;
@@ -359,7 +394,7 @@ static void timed_out(struct srn_qp *qp)
 	srn_count(qp->dev, SRN_CNT_TIMEOUT);
 	srn_note_timeout(qp);
 	qp->retry.rewound = false;
-	narrow(qp, srn_window_collapsed, SRN_WINDOW_COLLAPSED);
+	narrow(qp, srn_window_silent, SRN_WINDOW_COLLAPSED);
 	again(qp);
 	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
 	 * One packet finds out; a window sent again for nothing would

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* How long answers take on a connection (RFC 6298), and from that, when it is time to ask
- * (RFC 8985, 7.2). Pure.
+ * (RFC 8985, 7.2), and how long to wait in all. Pure.
  */
 #ifndef SRN_RTT_H
 #define SRN_RTT_H
@@ -20,6 +20,9 @@
 struct srn_rtt {
 	u64 srtt_ns;		/* 0: unknown */
 	u64 var_ns;
+	u64 bound_ns;		/* no answer takes longer than this, by the last one since the last sample
+				 * that was to a packet which went more than once; 0: there was none
+				 */
 	u32 wait;		/* answers to be asked for before the next sample */
 };
 
@@ -29,6 +32,7 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 	u64 off = ns > rtt->srtt_ns ? ns - rtt->srtt_ns : rtt->srtt_ns - ns;
 
 	ns = max_t(u64, ns, 1);
+	rtt->bound_ns = 0;
 	if (!rtt->srtt_ns) {
 		rtt->srtt_ns = ns;
 		rtt->var_ns = ns / 2;
@@ -38,28 +42,69 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 	rtt->srtt_ns = (7 * rtt->srtt_ns + ns) / 8;
 }
 
-/** srn_rtt_probe_ns() - without an answer for so long, ask; a timeout comes after @timeout_ns */
-static inline u64 srn_rtt_probe_ns(const struct srn_rtt *rtt, u64 timeout_ns)
+/**
+ * srn_rtt_bound() - an answer to a packet that went again in silence came @ns after it went first
+ *
+ * Nobody knows which of them was answered, so it is no sample (Karn). But it took no longer than that,
+ * and a path that has become longer than one waits is never sampled else: until there is a sample,
+ * waits are as if it had been one, or as long as they were, if that is longer (RFC 6298, 5.5 - 5.7).
+ */
+static inline void srn_rtt_bound(struct srn_rtt *rtt, u64 ns)
 {
-	if (!rtt->srtt_ns)
-		return clamp_t(u64, timeout_ns / 4, SRN_RTT_UNKNOWN_MIN_NS,
-			       SRN_RTT_UNKNOWN_MAX_NS);
-	return 2 * rtt->srtt_ns + max_t(u64, 4 * rtt->var_ns, SRN_RTT_SLACK_NS);
+	rtt->bound_ns = max_t(u64, ns, 1);
+}
+
+/** srn_rtt_ns() - what an answer is to be waited for at least; 0: unknown */
+static inline u64 srn_rtt_ns(const struct srn_rtt *rtt)
+{
+	return max(rtt->srtt_ns, rtt->bound_ns);
 }
 
 /** srn_rtt_again_ns() - what was sent again, and not heard of for so long, is lost again */
 static inline u64 srn_rtt_again_ns(const struct srn_rtt *rtt)
 {
+	u64 path = srn_rtt_ns(rtt);
+
 	/* While nothing was timed the probes find it. */
-	if (!rtt->srtt_ns)
+	if (!path)
 		return NSEC_PER_SEC;
-	return rtt->srtt_ns + max3(4 * rtt->var_ns, rtt->srtt_ns / 4, (u64)SRN_RTT_SLACK_NS);
+	return path + max3(4 * rtt->var_ns, path / 4, (u64)SRN_RTT_SLACK_NS);
+}
+
+/**
+ * srn_rtt_probe_ns() - without an answer for so long, ask; a timeout comes after @timeout_ns
+ *
+ * Sooner where that would leave no time for the answer, but not before one to what was sent is due.
+ */
+static inline u64 srn_rtt_probe_ns(const struct srn_rtt *rtt, u64 timeout_ns)
+{
+	u64 path = srn_rtt_ns(rtt), again = srn_rtt_again_ns(rtt), probe;
+
+	if (!path)
+		return clamp_t(u64, timeout_ns / 4, SRN_RTT_UNKNOWN_MIN_NS,
+			       SRN_RTT_UNKNOWN_MAX_NS);
+	probe = 2 * path + max_t(u64, 4 * rtt->var_ns, SRN_RTT_SLACK_NS);
+	return probe + again > timeout_ns ? min(probe, again) : probe;
+}
+
+/**
+ * srn_rtt_timeout_ns() - how long to wait in all, where a local ACK timeout of @least_ns was asked for
+ *
+ * A requester may wait for up to four of these (IBTA vol. 1, 9.7.6.1.3). Where answers take longer than
+ * one that is done, so that they come, and those to a probe, too: else all would be sent before them once
+ * more. A little less than four: what is late must not make it more.
+ */
+static inline u64 srn_rtt_timeout_ns(const struct srn_rtt *rtt, u64 least_ns)
+{
+	if (!srn_rtt_ns(rtt))
+		return least_ns;
+	return clamp_t(u64, 2 * srn_rtt_again_ns(rtt), least_ns, 4 * least_ns - least_ns / 4);
 }
 
 /** srn_rtt_wants() - whether the answer to the packet that leaves is to be a sample */
 static inline bool srn_rtt_wants(struct srn_rtt *rtt)
 {
-	if (rtt->srtt_ns && rtt->wait) {
+	if (rtt->srtt_ns && !rtt->bound_ns && rtt->wait) {
 		rtt->wait--;
 		return false;
 	}

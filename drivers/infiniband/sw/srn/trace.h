@@ -80,7 +80,8 @@
 	X(LOST, "gap")		\
 	X(COLLAPSED, "silence")	\
 	X(LATE, "late")		\
-	X(CROWDED, "crowded")
+	X(CROWDED, "crowded")	\
+	X(SPARED, "spared")
 
 #define SRN_SEND_FLAG_NAMES(X)	\
 	X(FENCE)		\

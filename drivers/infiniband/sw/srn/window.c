@@ -58,6 +58,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->drain_ns = 0;
 	w->draining = false;
 	w->tail = false;
+	w->silent = false;
 	srn_crowd_start(&w->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
@@ -77,7 +78,10 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_set_room);
 void srn_window_reset(struct srn_window *w, u32 index)
 {
 	srn_window_seek(w, (struct srn_cursor){ .index = index, .psn = w->una });
+	w->timed = false;
+	w->silent = false;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_window_reset);
 
 bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read)
 {
@@ -100,7 +104,7 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 	w->unasked = 0;
 	w->tail = false;
 	w->draining = false;
-	w->timed = false;	/* of two packets with one PSN nobody knows which was answered */
+	w->timed_again = true;
 	/* What is asked again is in flight when it is sent again. */
 	w->rd_head = w->rd_tail;
 }
@@ -165,6 +169,7 @@ static void cut(struct srn_window *w, u64 now_ns)
 void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns)
 {
 	w->doubt = SRN_RUN_DOUBT;
+	w->silent = false;
 	srn_crowd_missed(&w->crowd, num);
 	if (sent_ns > w->cut_ns && srn_crowd_is(&w->crowd))
 		w->cut = false;
@@ -209,9 +214,43 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 void srn_window_collapsed(struct srn_window *w)
 {
 	w->doubt = SRN_RUN_DOUBT;
+	w->silent = false;
 	begin_again(w);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
+
+/* The same silence, longer, says no more of how many were too many (RFC 5681, 3.1). */
+void srn_window_silent(struct srn_window *w)
+{
+	u32 cwnd = w->cwnd, ssthresh = w->ssthresh;
+
+	w->doubt = SRN_RUN_DOUBT;
+	begin_again(w);
+	if (w->silent) {
+		w->ssthresh = ssthresh;
+		return;
+	}
+	w->silent = true;
+	w->silent_reads = srn_window_reads(w);
+	w->silent_cwnd = cwnd;
+	w->silent_ssthresh = ssthresh;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_silent);
+
+/* What the cursor passes of READs it would not know to be in flight. */
+u32 srn_window_spare(struct srn_window *w, bool keeps)
+{
+	u32 to = w->silent && keeps && !w->silent_reads ? w->end : w->una;
+
+	if (!w->silent)
+		return to;
+	w->silent = false;
+	w->cut = false;
+	w->cwnd = max(w->cwnd, min_t(u32, w->silent_cwnd, srn_psn_diff(to, w->una) + BEGIN));
+	w->ssthresh = max(w->ssthresh, w->silent_ssthresh);
+	return to;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_spare);
 
 /* A READ keeps its requests' size for life, which may be longer than queues are minded: with as many
  * READs in flight as may be no less than what a link needs that loses a packet now and then; for a long
@@ -283,8 +322,12 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 	if (unlikely(w->cwnd < w->full))
 		srn_window_came(w, w->gone ? 1 : srn_psn_diff(psn, w->una));
 	w->una = psn;
-	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0)
+	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0) {
 		w->cut = w->draining = w->tail = false;
+		/* All of it had to go again. */
+		if (srn_psn_diff(psn, w->at.psn) <= 0)
+			w->silent = false;
+	}
 	while (w->rd_head != w->rd_tail && srn_psn_diff(psn, *rd_last(w, w->rd_head)) > 0)
 		w->rd_head++;
 }

@@ -28,6 +28,7 @@ enum srn_window_why {
 	SRN_WINDOW_COLLAPSED,
 	SRN_WINDOW_LATE,
 	SRN_WINDOW_CROWDED,
+	SRN_WINDOW_SPARED,
 	SRN_WINDOW_WHY_MAX,
 };
 
@@ -54,8 +55,13 @@ struct srn_window {
 	bool cut;		/* cut_end is ahead of una */
 	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
 	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
-	bool timed;		/* timed_psn left at timed_ns, and went again by a first probe at most */
+	bool silent;		/* of what was out nothing was heard, and what became of it is not known: */
+	bool silent_reads;	/* there were READs among it, and silent_cwnd might be out */
+	bool timed;		/* timed_psn left at timed_ns, first */
+	bool timed_again;	/* and went again since, but for a first probe */
 	bool timed_queue;	/* so many were before it that they are a queue */
+	u32 silent_cwnd;
+	u32 silent_ssthresh;
 	u32 drain_end;		/* that ends here, */
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
@@ -96,8 +102,27 @@ u32 *srn_window_set_room(struct srn_window *w, u32 *last, u32 room);
  */
 void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns);
 
-/** srn_window_collapsed() - silence, or what was sent again got lost: begin with few */
+/** srn_window_collapsed() - what was sent again got lost: begin with few */
 void srn_window_collapsed(struct srn_window *w);
+
+/** srn_window_silent() - silence: begin with few, though nothing is known to be lost; before srn_window_seek() */
+void srn_window_silent(struct srn_window *w);
+
+/** srn_window_guilty() - it was silent since there was too much out, not since the path is long */
+static inline void srn_window_guilty(struct srn_window *w)
+{
+	w->silent = false;
+}
+
+/**
+ * srn_window_spare() - una is ahead of the cursor: what was not sent again yet was answered
+ * @keeps: the peer keeps what comes early
+ *
+ * If that was out before silence, it was not lost (as RFC 5682 has it): so many may be out as before, but no
+ * more are to leave at once than a connection begins with (RFC 4015).
+ * Return: the PSN to go on with: una, or behind what was out, which is answered late, too.
+ */
+u32 srn_window_spare(struct srn_window *w, bool keeps);
 
 /** srn_window_late() - an answer took too long: half of it in flight, once for all that was out */
 void srn_window_late(struct srn_window *w);
@@ -106,6 +131,7 @@ void srn_window_late(struct srn_window *w);
 static inline void srn_window_time(struct srn_window *w, u32 psn, u64 now_ns, bool queue)
 {
 	w->timed = true;
+	w->timed_again = false;
 	w->timed_queue = queue;
 	w->timed_psn = psn;
 	w->timed_ns = now_ns;
@@ -124,6 +150,15 @@ static inline void srn_window_untime_run(struct srn_window *w, u32 psn, u32 num)
 
 	if (ahead < num)
 		w->timed = false;
+}
+
+/** srn_window_time_again() - of what is timed, if it is one of the @num PSNs from @psn on, two are out */
+static inline void srn_window_time_again(struct srn_window *w, u32 psn, u32 num)
+{
+	u32 ahead = srn_psn_diff(w->timed_psn, psn);
+
+	if (ahead < num)
+		w->timed_again = true;
 }
 
 /** srn_window_is_timed() - whether the packet that is timed was answered just now */
@@ -275,7 +310,11 @@ static inline void srn_window_pass(struct srn_window *w)
 	w->at.index++;
 }
 
-/** srn_window_seek() - go on from @to: back after a loss, forward where the peer is ahead */
+/**
+ * srn_window_seek() - go on from @to: back after a loss, forward where the peer is ahead
+ *
+ * What is timed is sent again then, if it was not answered.
+ */
 void srn_window_seek(struct srn_window *w, struct srn_cursor to);
 
 /**

@@ -37,8 +37,82 @@ static void srn_rtt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 2 + SRN_RTT_SLACK_NS);
 }
 
+#define TIMEOUT	(68 * (u64)NSEC_PER_MSEC)
+
+/* What nobody knows to be a sample makes waits longer, never shorter, and until there is one. */
+static void srn_rtt_bound_test(struct kunit *test)
+{
+	struct srn_rtt rtt = {};
+
+	srn_rtt_bound(&rtt, 0);
+	KUNIT_EXPECT_EQ(test, rtt.bound_ns, 1);
+	srn_rtt_bound(&rtt, 100000000);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 100000000);
+	KUNIT_EXPECT_EQ(test, srn_rtt_again_ns(&rtt), 125000000);
+	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
+	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
+	srn_rtt_sample(&rtt, 8000000);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
+	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 8000000);
+	srn_rtt_bound(&rtt, 80000000);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 80000000);
+	/* Though few are timed, the next is. */
+	rtt.wait = 7;
+	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
+	srn_rtt_bound(&rtt, 1000000);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
+	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 8000000);
+	KUNIT_EXPECT_EQ(test, rtt.var_ns, 4000000);
+}
+
+/* As long as was asked for, or as two answers take, but not four times as long. */
+static void srn_rtt_timeout_test(struct kunit *test)
+{
+	static const struct { u64 srtt, var, timeout; } rows[] = {
+		{ 0, 0, TIMEOUT },
+		{ 1000000, 500000, TIMEOUT },
+		{ 20000000, 3500000, TIMEOUT },		/* again after 34 ms */
+		{ 20000000, 4000000, 72000000 },
+		{ 100000000, 0, 250000000 },
+		{ 102000000, 0, TIMEOUT / 4 * 15 },
+		{ 5000000000, 5000000000, TIMEOUT / 4 * 15 },
+	};
+	struct srn_rtt rtt;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rtt = (struct srn_rtt){ .srtt_ns = rows[i].srtt, .var_ns = rows[i].var };
+		KUNIT_EXPECT_EQ_MSG(test, srn_rtt_timeout_ns(&rtt, TIMEOUT), rows[i].timeout, "%d", i);
+	}
+}
+
+/* So early that its answer is in time, if there is time for that; not before one can be due. */
+static void srn_rtt_probe_in_time_test(struct kunit *test)
+{
+	static const struct { u64 srtt, timeout, probe; } rows[] = {
+		{ 20000000, 66000000, 41000000 },
+		{ 20000000, 65999999, 25000000 },
+		{ 100000000, 250000000, 125000000 },
+		{ 500000000, 250000000, 625000000 },
+		{ 1000000, 250000000, 3000000 },
+		{ 1000000, U64_MAX, 3000000 },
+		/* To wait for what makes it sure costs more. */
+		{ 1000000, 1000000, 2000000 },
+	};
+	struct srn_rtt rtt;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rtt = (struct srn_rtt){ .srtt_ns = rows[i].srtt };
+		KUNIT_EXPECT_EQ_MSG(test, srn_rtt_probe_ns(&rtt, rows[i].timeout), rows[i].probe, "%d", i);
+	}
+}
+
 static struct kunit_case srn_rtt_cases[] = {
 	KUNIT_CASE(srn_rtt_test),
+	KUNIT_CASE(srn_rtt_bound_test),
+	KUNIT_CASE(srn_rtt_timeout_test),
+	KUNIT_CASE(srn_rtt_probe_in_time_test),
 	{}
 };
 

@@ -120,7 +120,132 @@ static void srn_window_late_test(struct kunit *test)
 	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
 	srn_window_sent(w, 1, true, false);
 	srn_window_acked(w, w->at.psn);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_timed(w));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_timed(w));
+	KUNIT_EXPECT_TRUE(test, w->timed_again);
+}
+
+/* Of what is timed a second one is out when that PSN goes again, and with another packet none is. */
+static void srn_window_time_again_test(struct kunit *test)
+{
+	static const struct { u32 psn, num; bool again; } rows[] = {
+		{ 2, 1, false }, { 4, 4, false }, { 3, 1, true }, { 0, 3, false }, { 0, 4, true },
+	};
+	struct srn_window *w = grown_window(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		srn_window_time(w, psn(3), 0, false);
+		srn_window_time_again(w, psn(rows[i].psn), rows[i].num);
+		KUNIT_EXPECT_TRUE(test, w->timed);
+		KUNIT_EXPECT_EQ_MSG(test, w->timed_again, rows[i].again, "%d", i);
+	}
+	srn_window_time(w, psn(3), 0, false);
+	KUNIT_EXPECT_FALSE(test, w->timed_again);
+	srn_window_reset(w, 0);
+	KUNIT_EXPECT_FALSE(test, w->timed);
+}
+
+static void send_all(struct srn_window *w)
+{
+	while (!srn_window_is_full(w, 1))
+		srn_window_sent(w, 1, true, false);
+}
+
+/* Back to the oldest, which goes again alone. */
+static void fall_silent(struct srn_window *w)
+{
+	srn_window_silent(w);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+	srn_window_sent(w, 1, true, false);
+}
+
+/* The same silence again is no more of one; and what comes after all is as if there had been none. */
+static void srn_window_spare_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	int i;
+
+	send_all(w);
+	for (i = 0; i < 3; i++) {
+		fall_silent(w);
+		KUNIT_EXPECT_EQ(test, w->cwnd, 1);
+		KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
+	}
+	srn_window_acked(w, psn(32));
+	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(SRN_WINDOW));
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW - 32 + SRN_WINDOW_FEW);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
+	/* Once. */
+	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(32));
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW - 32 + SRN_WINDOW_FEW);
+	/* The next silence is another one. */
+	srn_window_seek(w, (struct srn_cursor){ .psn = psn(SRN_WINDOW) });
+	srn_window_acked(w, psn(SRN_WINDOW));
+	send_all(w);
+	fall_silent(w);
+	KUNIT_EXPECT_LE(test, w->ssthresh, SRN_WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
+}
+
+/* All at once at the end: what goes next is no more than a connection begins with, and doubles. */
+static void srn_window_spare_all_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+
+	send_all(w);
+	fall_silent(w);
+	srn_window_acked(w, psn(SRN_WINDOW));
+	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(SRN_WINDOW));
+	KUNIT_EXPECT_LE(test, w->cwnd, SRN_WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
+	KUNIT_EXPECT_FALSE(test, w->cut);
+}
+
+/* READs that the cursor passes are in flight no more; who drops what is early has none of it. */
+static void srn_window_spare_from_una_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+
+	send_all(w);
+	fall_silent(w);
+	srn_window_acked(w, psn(32));
+	KUNIT_EXPECT_EQ(test, srn_window_spare(w, false), psn(32));
+	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
+	srn_window_start(w, FIRST, 1024);
+	srn_window_sent(w, 8, true, true);
+	srn_window_sent(w, 8, true, false);
+	srn_window_silent(w);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+	fall_silent(w);
+	srn_window_acked(w, psn(12));
+	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(12));
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_FEW);
+}
+
+/* Nothing is spared where something was lost, where too much was out, or where all had to go again. */
+static void srn_window_spares_not_test(struct kunit *test)
+{
+	struct srn_window *w = grown_window(test);
+	int how;
+
+	for (how = 0; how < 5; how++) {
+		srn_window_start(w, FIRST, 1024);
+		send_all(w);
+		fall_silent(w);
+		if (how == 0)
+			gap(w);
+		else if (how == 1)
+			srn_window_collapsed(w);
+		else if (how == 2)
+			srn_window_guilty(w);
+		else if (how == 3)
+			srn_window_reset(w, 0);
+		while (how == 4 && w->at.psn != w->end)
+			srn_window_sent(w, 1, true, false);
+		srn_window_acked(w, how == 4 ? w->end : psn(2));
+		KUNIT_EXPECT_EQ_MSG(test, srn_window_spare(w, true), w->una, "%d", how);
+		KUNIT_EXPECT_LE_MSG(test, w->ssthresh, SRN_WINDOW_FEW / 2, "%d", how);
+	}
 }
 
 static void srn_window_gap_test(struct kunit *test)
@@ -162,7 +287,7 @@ static void srn_window_silence_test(struct kunit *test)
 	srn_window_start(w, FIRST, 1024);
 	w->cwnd = w->full;
 	turn_over(w);
-	srn_window_collapsed(w);
+	srn_window_silent(w);
 	/* Doubles up to the half of what was too much, then creeps. */
 	for (i = 0; i < 7; i++)
 		turn_over(w);
@@ -455,6 +580,11 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_late_test),
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
+	KUNIT_CASE(srn_window_time_again_test),
+	KUNIT_CASE(srn_window_spare_test),
+	KUNIT_CASE(srn_window_spare_all_test),
+	KUNIT_CASE(srn_window_spare_from_una_test),
+	KUNIT_CASE(srn_window_spares_not_test),
 	KUNIT_CASE(srn_window_chunk_test),
 	KUNIT_CASE(srn_window_chunk_of_parts_test),
 	KUNIT_CASE(srn_window_shares_queue_test),
