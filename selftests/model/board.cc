@@ -51,10 +51,11 @@ void Board::Acked() {
   if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&reorder_);
   if (!srn_score_is_over(score_.get())) {
     NoteOut();
-    return;
+  } else {
+    if (score_->resent) srn_reorder_lost(&reorder_);
+    Drop();
   }
-  if (score_->resent) srn_reorder_lost(&reorder_);
-  Drop();
+  if (srn_psn_diff(window_.at.psn, window_.una) >= 0) srn_window_refilled(&window_);
 }
 
 void Board::Drop() {

@@ -30,7 +30,7 @@ double Jain(const std::vector<double>& parts) {
 bool IsSane(const srn_window& window) {
   return srn_psn_diff(window.at.psn, window.una) >= 0 &&
          srn_psn_diff(window.end, window.at.psn) >= 0 && window.cwnd >= 1 &&
-         window.cwnd <= window.full && srn_window_inflight(&window) <= window.reach &&
+         window.cwnd <= window.most && srn_window_inflight(&window) <= window.reach &&
          window.gone <= srn_window_inflight(&window);
 }
 

@@ -41,11 +41,20 @@
 /* So often, and after so many round trips, the path is looked at without one's own packets. */
 #define LOOK_NS		NSEC_PER_SEC
 #define LOOK_PATHS	400
+/* Where more is out than fills a short path, so much may queue, by bursts of one's own first of all; less by
+ * the square root the more is out, so that who has less grows until all have the same. Of twice as much the
+ * rest is taken off.
+ */
+#define WIDE_NS		(4 * NSEC_PER_MSEC)
+#define WIDE_LEAST_NS	(2 * NSEC_PER_MSEC)
+/* Parts of what is out that come in a round trip: fewer once a quarter of that queues. */
+#define WIDE_PART	16
+#define WIDE_SLOW	32
 #define ONE		1024	/* of fixed point */
 
 void srn_crowd_start(struct srn_crowd *c)
 {
-	*c = (struct srn_crowd){ .least_ns = U64_MAX, .enough_ns = U64_MAX };
+	*c = (struct srn_crowd){ .least_ns = U64_MAX, .enough_ns = U64_MAX, .path_ns = U64_MAX };
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_start);
 
@@ -198,6 +207,43 @@ u32 srn_crowd_steps(const struct srn_crowd *c, u32 cwnd, u32 steps)
 	return c->left && !is_empty(c) ? 1 : steps;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_steps);
+
+/* With little out the path is seen. What is out much of the time is never without a queue, and the fastest answer
+ * lately is none of an empty path.
+ */
+void srn_crowd_path(struct srn_crowd *c, bool much)
+{
+	c->path_ns = much ? min(c->path_ns, c->least_ns) : c->least_ns;
+	c->over_ns = c->delay_ns + c->least_ns - c->path_ns;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_path);
+
+static u64 wide_ns(const struct srn_crowd *c, u32 cwnd, u32 full)
+{
+	u64 part = int_sqrt(full * ONE * ONE / max3(cwnd, full, 1u));
+
+	return min(noise(c) / 2, max_t(u64, WIDE_NS * part / ONE, WIDE_LEAST_NS));
+}
+
+u32 srn_crowd_wide_steps(const struct srn_crowd *c, u32 cwnd, u32 full, u32 steps)
+{
+	u64 some = wide_ns(c, cwnd, full);
+
+	if (!is_known(c) || c->over_ns > some)
+		return 0;
+	return min(steps, max(cwnd / (c->over_ns > some / 4 ? WIDE_SLOW : WIDE_PART), 1u));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_wide_steps);
+
+u32 srn_crowd_wide_excess(const struct srn_crowd *c, u32 cwnd, u32 full)
+{
+	u64 most = 2 * wide_ns(c, cwnd, full);
+
+	if (cwnd <= full || c->over_ns <= most)
+		return 0;
+	return min_t(u64, div64_u64(cwnd * (c->over_ns - most), c->path_ns + c->over_ns), cwnd - full);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_wide_excess);
 
 bool srn_crowd_looks(struct srn_crowd *c)
 {

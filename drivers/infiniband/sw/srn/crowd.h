@@ -21,6 +21,8 @@ struct srn_crowd {
 	u32 lost;		/* PSNs, since the last srn_crowd_lost(), */
 	u32 was_lost;		/* and in the time before that, */
 	u32 was_sent;		/* in which so many went for the first time */
+	u64 path_ns;		/* the least since much was out: what is out itself may hide the path */
+	u64 over_ns;		/* what the last answer took longer than that */
 	u8 heavy;		/* times in a row that more was lost than by chance */
 	u16 vain;		/* timed answers in a row with too long a queue though few might be out */
 	bool stale;		/* delay_ns is of when much more was out */
@@ -81,6 +83,20 @@ u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd);
 
 /** srn_crowd_steps() - PSNs that may come to @cwnd in a round trip, where @steps do if nothing is known */
 u32 srn_crowd_steps(const struct srn_crowd *c, u32 cwnd, u32 steps);
+
+/** srn_crowd_path() - after srn_crowd_sample(): how long the path is; @much: more is out than fills a short one */
+void srn_crowd_path(struct srn_crowd *c, bool much);
+
+/**
+ * srn_crowd_wide_steps() - as srn_crowd_steps() gave @steps, where @cwnd is @full, which fills a short path,
+ * or more
+ *
+ * 0 where anything queues: what queues shows a round trip later, when as much more is out.
+ */
+u32 srn_crowd_wide_steps(const struct srn_crowd *c, u32 cwnd, u32 full, u32 steps);
+
+/** srn_crowd_wide_excess() - how many of @cwnd PSNs, which are more than @full, stand in a queue that is too long */
+u32 srn_crowd_wide_excess(const struct srn_crowd *c, u32 cwnd, u32 full);
 
 /** srn_crowd_looks() - whether it is time to see the path without one's own packets; if so, that is done */
 bool srn_crowd_looks(struct srn_crowd *c);

@@ -88,6 +88,8 @@ static bool has_room(const struct srn_dev *dev, const struct srn_hold *hold)
 static u32 num_psns(const struct srn_hold *hold, struct sk_buff *skb)
 {
 	static_assert(SRN_HOLD_WIDE + SRN_HOLD_AHEAD <= SRN_PSNS);
+	static_assert(SRN_WINDOW_WIDE <= SRN_HOLD_WIDE);
+	static_assert(2 * SRN_WINDOW_WIDE_BYTES <= SRN_HOLD_WIDE_BYTES);
 	if (!hold->mtu || srn_pkt_info(skb)->op != SRN_OP_READ_REQ)
 		return 1;
 	return clamp_t(u32, DIV_ROUND_UP_ULL((u64)be32_to_cpu(srn_pkt_reth(skb)->len), hold->mtu),

@@ -37,6 +37,12 @@
  */
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
+/* As many for each of these that a path takes, while nothing queues on it (crowd.h), to a peer with SACK, up
+ * to what that holds where the first one is lost: packets take twice their payload in memory.
+ */
+#define SRN_WINDOW_PATH_NS	10000000
+#define SRN_WINDOW_WIDE		3072
+#define SRN_WINDOW_WIDE_BYTES	(3 * SZ_1M)
 /* Bytes (skb truesize) of a UC or UD QP's packets that may wait in the queues of this host,
  * more than a neighbour without an address holds (208 KiB); and how long a QP that finds
  * it full waits before it looks again, at first and at most.

@@ -109,6 +109,8 @@ void srn_lost_acked(struct srn_qp *qp)
 		note_out(qp);
 	else
 		srn_lost_stop(qp);
+	if (srn_psn_diff(qp->window.at.psn, qp->window.una) >= 0)
+		srn_window_refilled(&qp->window);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_acked);
 

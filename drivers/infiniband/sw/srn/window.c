@@ -7,10 +7,16 @@
 #include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/time64.h>
 
 /* What a connection begins with: a program may open hundreds at once. */
 #define BEGIN		SRN_WINDOW_FEW
+/* Where much may be out, so many leave at once when a gap was filled. */
+#define BURST		64
+/* The peer holds as much as anybody has out. */
+#define REACH_ANY	(SRN_PSN_MASK / 2)
 /* Above ssthresh: steps for each window that was answered. */
 #define STEPS		4
 /* A READ asks for at most this many response packets at once, unless few READs may be
@@ -43,12 +49,14 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->end = psn;
 	w->at.psn = psn;
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
+	w->wide = min_t(u32, SRN_WINDOW_WIDE, SRN_WINDOW_WIDE_BYTES / mtu);
+	w->most = w->full;
 	w->cwnd = BEGIN;
 	w->floor = 1;
 	w->ssthresh = w->full;
 	w->gone = 0;
 	w->came = 0;
-	w->reach = SRN_PSN_MASK / 2;
+	w->reach = REACH_ANY;
 	w->credit = 0;
 	w->cut = false;
 	w->judged_end = psn;
@@ -144,6 +152,14 @@ static void begin_again(struct srn_window *w)
 	srn_crowd_few(&w->crowd);
 }
 
+/* What stands in a queue too long for it is no chance. */
+static u32 chance_cut(const struct srn_window *w)
+{
+	if (srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full))
+		return w->cwnd / 4;
+	return srn_crowd_cut(&w->crowd, w->cwnd);
+}
+
 /* Only a queue that was full is to drain: a loss by chance leaves none behind. */
 static void cut(struct srn_window *w, u64 now_ns)
 {
@@ -153,7 +169,7 @@ static void cut(struct srn_window *w, u64 now_ns)
 	w->cut_ns = now_ns;
 	switch (srn_crowd_lost(&w->crowd, sent, now_ns)) {
 	case SRN_CROWD_CHANCE:
-		shrink(w, max(was - srn_crowd_cut(&w->crowd, was), min_t(u32, was, SRN_WINDOW_FEW)));
+		shrink(w, max(was - chance_cut(w), min_t(u32, was, SRN_WINDOW_FEW)));
 		break;
 	case SRN_CROWD_FULL:
 		shrink(w, max(was - DIV_ROUND_UP(was, 4), w->floor));
@@ -178,19 +194,51 @@ void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 
+/* A little more than fills a short path is not worth the care that more takes. */
+static u32 most_on(const struct srn_window *w)
+{
+	u64 path = min_t(u64, w->crowd.path_ns, NSEC_PER_SEC);
+	u64 most = div_u64(w->full * path, SRN_WINDOW_PATH_NS);
+
+	if (w->reach == REACH_ANY || most < w->full + w->full / 4)
+		return w->full;
+	return min_t(u64, most, w->wide);
+}
+
+/* What doubles up to the most goes on doing so. */
+static void widen(struct srn_window *w)
+{
+	bool begins = w->ssthresh == w->most;
+
+	w->most = most_on(w);
+	w->ssthresh = begins ? w->most : min(w->ssthresh, w->most);
+	w->cwnd = min(w->cwnd, w->most);
+}
+
 u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 {
+	u64 delay = srn_crowd_sample(&w->crowd, now_ns - w->timed_ns, least_ns, now_ns, w->cwnd,
+				     w->cwnd <= w->floor);
+
 	w->timed = false;
-	return srn_crowd_sample(&w->crowd, now_ns - w->timed_ns, least_ns, now_ns, w->cwnd,
-				w->cwnd <= w->floor);
+	srn_crowd_path(&w->crowd, w->cwnd > w->full);
+	widen(w);
+	return delay;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
 
 /* Now and then few go, to see the path without one's own packets: it doubles back to what was. */
 void srn_window_mind(struct srn_window *w)
 {
+	u32 wide = srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full);
 	u32 excess = srn_crowd_excess(&w->crowd, w->cwnd);
 
+	/* It stands in a queue now, whatever was cut before. */
+	if (wide) {
+		w->cwnd -= wide;
+		w->ssthresh = min(w->ssthresh, w->cwnd);
+		w->credit = 0;
+	}
 	if (w->cut)
 		return;
 	if (w->cwnd > 4 * w->floor && srn_crowd_looks(&w->crowd)) {
@@ -280,8 +328,9 @@ u32 srn_window_chunk(const struct srn_window *w, u32 npsn, u32 reads, bool parts
 {
 	bool lost = w->ssthresh < w->full, begins = w->cwnd < CHUNK && npsn <= SHORT;
 
+	/* What may be out beside READs (SRN_WINDOW_READS) is for no more, however long the path. */
 	if (parts && (lost || begins))
-		return chunk_of_parts(w, npsn, reads);
+		return min(chunk_of_parts(w, npsn, reads), w->full);
 	/* Two requests, so that the second waits at the peer when the first is answered. */
 	if (w->cwnd < 2 * CHUNK && (lost || begins))
 		return max3(w->cwnd / 2, w->cwnd / max_t(u32, reads, 1), chunk_least(w, npsn, reads));
@@ -294,6 +343,8 @@ static void grow(struct srn_window *w, u32 acked)
 	u32 doubled = min(w->cwnd + acked, w->ssthresh);
 	u32 steps = srn_crowd_steps(&w->crowd, w->cwnd, STEPS);
 
+	if (w->cwnd >= w->full)
+		steps = srn_crowd_wide_steps(&w->crowd, w->cwnd, w->full, steps);
 	if (!steps)
 		return;
 	if (w->cwnd < w->ssthresh && !srn_crowd_is_stale(&w->crowd)) {
@@ -301,7 +352,7 @@ static void grow(struct srn_window *w, u32 acked)
 		return;
 	}
 	w->credit += acked * steps;
-	while (w->credit >= w->cwnd && w->cwnd < w->full) {
+	while (w->credit >= w->cwnd && w->cwnd < w->most) {
 		w->credit -= w->cwnd;
 		w->cwnd++;
 	}
@@ -311,15 +362,25 @@ void srn_window_came(struct srn_window *w, u32 num)
 {
 	if (w->draining && srn_window_load(w) <= w->cwnd)
 		w->draining = false;
-	if (!w->draining && w->cwnd < w->full)
+	if (!w->draining && w->cwnd < w->most)
 		grow(w, num);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_came);
 
+/* It doubles back to what it was. */
+void srn_window_refilled(struct srn_window *w)
+{
+	if (w->cwnd <= w->full)
+		return;
+	w->ssthresh = max(w->ssthresh, w->cwnd);
+	w->cwnd = min(w->cwnd, srn_window_load(w) + BURST);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_refilled);
+
 void srn_window_acked(struct srn_window *w, u32 psn)
 {
 	/* What a scoreboard knew of has made it grow by then. */
-	if (unlikely(w->cwnd < w->full))
+	if (unlikely(w->cwnd < w->most))
 		srn_window_came(w, w->gone ? 1 : srn_psn_diff(psn, w->una));
 	w->una = psn;
 	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0) {

@@ -47,7 +47,9 @@ struct srn_window {
 	u32 gone;		/* without so many of those that are: the peer has them, or they are lost */
 	u32 came;		/* likewise of the answers to READs: they are here, or lost */
 	u32 reach;		/* and with them */
-	u32 full;		/* cwnd grows up to it, */
+	u32 full;		/* so many fill a path that is not long, */
+	u32 wide;		/* and so many may be out on any: */
+	u32 most;		/* cwnd grows up to it, */
 	u32 floor;		/* and is not below this, whatever is lost */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
 	u32 credit;		/* towards the next step of cwnd */
@@ -336,6 +338,9 @@ static inline u32 srn_window_drained(struct srn_window *w, u64 again_ns, u64 now
 
 /** srn_window_came() - the peer has @num PSNs more: as many more may go, and perhaps more than that */
 void srn_window_came(struct srn_window *w, u32 num);
+
+/** srn_window_refilled() - gaps were filled, so that much may leave at once: no more than some, and soon more */
+void srn_window_refilled(struct srn_window *w);
 
 /** srn_window_acked() - everything before @psn was answered; it is not before una */
 void srn_window_acked(struct srn_window *w, u32 psn);

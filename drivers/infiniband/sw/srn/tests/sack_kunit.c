@@ -297,6 +297,21 @@ static void srn_sack_grows_test(struct kunit *test)
 	srn_lost_stop(qp);
 }
 
+/* With more out than fills a short path not all that a filled gap makes room for leaves at once. */
+static void srn_sack_refilled_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	fly(qp, OUT);
+	qp->window.cwnd = 2 * SRN_WINDOW;
+	KUNIT_EXPECT_TRUE(test, hear_of(test, qp, 1, 31));
+	srn_window_acked(&qp->window, 32);
+	srn_lost_acked(qp);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_LT(test, qp->window.cwnd, SRN_WINDOW);
+	KUNIT_EXPECT_GT(test, qp->window.cwnd, OUT - 32);
+}
+
 /* Both of two SENDs are in flight, the first one's completion finds no room. */
 static struct srn_qp *new_full(struct kunit *test)
 {
@@ -579,6 +594,7 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_tight_test),
 	KUNIT_CASE(srn_sack_drained_test),
 	KUNIT_CASE(srn_sack_grows_test),
+	KUNIT_CASE(srn_sack_refilled_test),
 	KUNIT_CASE_PARAM(srn_sack_overrun_test, overrun_gen_params),
 	KUNIT_CASE(srn_sack_taken_back_test),
 	KUNIT_CASE(srn_sack_taken_back_by_nak_test),

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is in flight on long paths: more than fills a short one, and how that comes and goes. */
+#include "../window.h"
+
+#include <kunit/test.h>
+#include <linux/time64.h>
+
+#define MS	((u64)NSEC_PER_MSEC)
+#define PATH	(100 * MS)
+/* A queue, and the fastest answer lately is as late. */
+#define HIDDEN	(104 * MS)
+
+/* What was timed took so long, and the fastest lately @least_ns. */
+static void answer(struct srn_window *w, u64 took_ns, u64 least_ns)
+{
+	srn_window_time(w, w->una, 0, true);
+	srn_window_delay(w, least_ns, took_ns);
+	srn_window_mind(w);
+}
+
+/* Its peer holds what is ahead, and so many may be in flight. */
+static struct srn_window *new_window(struct kunit *test, u32 cwnd)
+{
+	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	srn_window_start(w, 0, 1024);
+	srn_window_set_reach(w, SRN_HOLD_WIDE);
+	answer(w, PATH, PATH);
+	w->cwnd = cwnd;
+	w->ssthresh = SRN_WINDOW;
+	return w;
+}
+
+static void turn_over(struct srn_window *w)
+{
+	while (!srn_window_is_full(w, 1))
+		srn_window_sent(w, 1, true, false);
+	srn_window_acked(w, w->at.psn);
+}
+
+/* As many as fill a short path for each part of it, in packets and bytes; to a peer that holds them. */
+static void srn_window_wide_most_test(struct kunit *test)
+{
+	static const struct { u64 path; u32 mtu, reach, most; } rows[] = {
+		{ MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
+		{ 10 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
+		{ 12 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
+		{ 15 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW * 3 / 2 },
+		{ 100 * MS, 1024, SRN_HOLD_WIDE, 10 * SRN_WINDOW },
+		{ 100 * MS, 256, SRN_HOLD_WIDE, 10 * SRN_WINDOW },
+		{ 1000 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW_WIDE },
+		{ U64_MAX / 2, 1024, SRN_HOLD_WIDE, SRN_WINDOW_WIDE },
+		{ 1000 * MS, 4096, SRN_HOLD_WIDE, SRN_WINDOW_WIDE_BYTES / 4096 },
+		{ 100 * MS, 1024, SRN_PSN_MASK / 2, SRN_WINDOW },
+		{ 1000 * MS, 4096, SRN_PSN_MASK / 2, SRN_WINDOW_BYTES / 4096 },
+	};
+	struct srn_window *w = new_window(test, SRN_WINDOW);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		srn_window_start(w, 0, rows[i].mtu);
+		srn_window_set_reach(w, rows[i].reach);
+		answer(w, rows[i].path, rows[i].path);
+		KUNIT_EXPECT_EQ_MSG(test, w->most, rows[i].most, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->ssthresh, rows[i].most, "%d", i);
+		/* A path that has become short takes no more than that. */
+		w->cwnd = w->most;
+		answer(w, MS, MS);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, w->full, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->ssthresh, w->full, "%d", i);
+	}
+}
+
+/* From what fills a short path on it grows by a sixteenth while nothing queues, slower with a little, and with
+ * more not at all; below that as ever.
+ */
+static void srn_window_wide_grows_test(struct kunit *test)
+{
+	static const struct { u32 cwnd; u64 queue; u32 more; } rows[] = {
+		{ SRN_WINDOW, 0, SRN_WINDOW / 16 },
+		{ SRN_WINDOW, MS, SRN_WINDOW / 16 },
+		{ SRN_WINDOW, 2 * MS, SRN_WINDOW / 32 },
+		{ SRN_WINDOW, 4 * MS, SRN_WINDOW / 32 },
+		{ SRN_WINDOW, 5 * MS, 0 },
+		{ SRN_WINDOW - 16, 5 * MS, 16 },
+		{ 4 * SRN_WINDOW, MS / 2, SRN_WINDOW / 4 },
+		{ 4 * SRN_WINDOW, 2 * MS, SRN_WINDOW / 8 },
+		{ 4 * SRN_WINDOW, 3 * MS, 0 },
+		{ 8 * SRN_WINDOW, 2 * MS, SRN_WINDOW / 4 },
+		{ 8 * SRN_WINDOW, 3 * MS, 0 },
+	};
+	struct srn_window *w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = new_window(test, rows[i].cwnd);
+		answer(w, PATH + rows[i].queue, PATH);
+		turn_over(w);
+		KUNIT_EXPECT_LE_MSG(test, w->cwnd, rows[i].cwnd + rows[i].more, "%d", i);
+		KUNIT_EXPECT_GE_MSG(test, w->cwnd, rows[i].cwnd + rows[i].more - rows[i].more / 8, "%d", i);
+	}
+	/* Until it has lost something it doubles, up to the most. */
+	w = new_window(test, SRN_WINDOW);
+	w->ssthresh = w->most;
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 2 * SRN_WINDOW);
+	w->cwnd = w->most - 1;
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 10 * SRN_WINDOW);
+}
+
+/* What stands in a queue that is twice as long as it may grow with is taken off, down to what fills a short
+ * path.
+ */
+static void srn_window_wide_shrinks_test(struct kunit *test)
+{
+	static const struct { u32 cwnd; u64 queue; u32 left; } rows[] = {
+		{ 1024, 4 * MS, 1024 },
+		{ 1024, 9 * MS, 1024 - 1024 * 5 / 109 },
+		{ 260, 400 * MS, SRN_WINDOW },
+		{ SRN_WINDOW, 400 * MS, SRN_WINDOW },
+	};
+	struct srn_window *w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = new_window(test, rows[i].cwnd);
+		answer(w, PATH + rows[i].queue, PATH);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].left, "%d", i);
+		KUNIT_EXPECT_LE(test, w->ssthresh, w->cwnd);
+	}
+}
+
+/* The queue that what is out makes itself is one though no answer lately was without it. */
+static void srn_window_wide_hidden_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 4 * SRN_WINDOW);
+
+	answer(w, HIDDEN, HIDDEN);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 4 * SRN_WINDOW);
+	/* With less out it is the path that is longer now. */
+	w = new_window(test, SRN_WINDOW);
+	answer(w, HIDDEN, HIDDEN);
+	KUNIT_EXPECT_EQ(test, w->most, SRN_WINDOW * 104 / 10);
+	turn_over(w);
+	KUNIT_EXPECT_GT(test, w->cwnd, SRN_WINDOW);
+}
+
+/* A loss in such a queue is no chance; one without takes half of its part, as on any long path. */
+static void srn_window_wide_lost_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 1024);
+
+	srn_window_sent(w, 1000, true, false);
+	srn_window_lost(w, 10, 0, PATH);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1024 - 1024 * 10 / 2 / 1000);
+	w = new_window(test, 1024);
+	srn_window_sent(w, 1000, true, false);
+	w->cut = true;
+	answer(w, PATH + 5 * MS, PATH);
+	w->cut = false;
+	w->cwnd = 1024;
+	srn_window_lost(w, 10, 0, PATH);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1024 - 256);
+}
+
+/* A READ asks for no more at once than the window of a short path. */
+static void srn_window_wide_chunk_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 10 * SRN_WINDOW);
+	u32 reads;
+
+	for (reads = 1; reads <= SRN_MAX_RD_ATOMIC; reads *= 2) {
+		w->ssthresh = SRN_WINDOW / 2;
+		KUNIT_EXPECT_LE(test, srn_window_chunk(w, 5000, reads, true), SRN_WINDOW);
+		KUNIT_EXPECT_LE(test, srn_window_chunk(w, 5000, reads, false), SRN_WINDOW);
+		w->ssthresh = 10 * SRN_WINDOW;
+		KUNIT_EXPECT_LE(test, srn_window_chunk(w, 5000, reads, true), SRN_WINDOW);
+		KUNIT_EXPECT_LE(test, srn_window_chunk(w, 5000, reads, false), SRN_WINDOW);
+	}
+}
+
+/* When a gap is filled, what was behind it makes room at once: not all of that leaves as one. */
+static void srn_window_refilled_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 1024);
+
+	srn_window_sent(w, 100, true, false);
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 164);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, 1024);
+	w = new_window(test, SRN_WINDOW);
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+}
+
+static struct kunit_case srn_window_wide_cases[] = {
+	KUNIT_CASE(srn_window_wide_most_test),
+	KUNIT_CASE(srn_window_wide_grows_test),
+	KUNIT_CASE(srn_window_wide_shrinks_test),
+	KUNIT_CASE(srn_window_wide_hidden_test),
+	KUNIT_CASE(srn_window_wide_lost_test),
+	KUNIT_CASE(srn_window_wide_chunk_test),
+	KUNIT_CASE(srn_window_refilled_test),
+	{}
+};
+
+static struct kunit_suite srn_window_wide_suite = {
+	.name = "srn_window_wide",
+	.test_cases = srn_window_wide_cases,
+};
+kunit_test_suite(srn_window_wide_suite);
