@@ -91,6 +91,7 @@ void Sender::TimeIt() {
 }
 
 void Sender::Answered(const Answer& answer) {
+  if (answer.num) srn_window_guilty(&window_);
   if (srn_psn_diff(answer.expected, window_.una) > 0) Progress(answer.expected);
   if (answer.num && board_.Heard(answer, events_.now())) {
     probes_ = 0;
@@ -117,26 +118,22 @@ void Sender::LookAtDelay() {
   const uint64_t now = events_.now();
   const uint64_t took = now - window_.timed_ns;
   if (window_.timed_again) {
-    srn_window_untime(&window_);
-    srn_rtt_bound(&rtt_, took);
-    const uint64_t delay = took - std::min<uint64_t>(took, window_.crowd.least_ns);
-    if (window_.timed_queue && delay > kTimeout / 4) srn_window_guilty(&window_);
+    srn_rtt_bound(&rtt_, took, kTimeout);
+    srn_window_answered_again(&window_, took, kTimeout);
     return;
   }
   srn_rtt_sample(&rtt_, took);
   const uint64_t least = srn_lately_least(&known_, took, now);
   const uint64_t delay = srn_window_delay(&window_, least, now);
   srn_window_mind(&window_);
-  if (window_.timed_queue && delay > kTimeout / 4) srn_window_late(&window_);
+  if (srn_window_is_late(&window_, delay, kTimeout)) srn_window_late(&window_);
 }
 
-uint64_t Sender::AckTimeout() const {
-  return std::min(srn_rtt_timeout_ns(&rtt_, kTimeout) << std::min(used_, 2u), 4 * kTimeout);
-}
+uint64_t Sender::AckTimeout() const { return srn_rtt_patience_ns(&rtt_, kTimeout, used_); }
 
 void Sender::Await() {
   const uint64_t all = AckTimeout(), probe = srn_rtt_probe_ns(&rtt_, all);
-  step_ = std::min(all - waited_, probe << std::min(probes_, kProbeShiftMax));
+  step_ = std::min(all - std::min(all, waited_), probe << std::min(probes_, kProbeShiftMax));
   silence_.Set(step_);
 }
 
@@ -168,8 +165,7 @@ void Sender::Probe() {
 
 // Nobody gives up here: a real one does after so many retries.
 void Sender::TimedOut() {
-  ++used_;
-  srn_window_silent(&window_);
+  srn_window_silent(&window_, used_++ > 0);
   Seek(window_.una);
   probing_ = true;
   Run();

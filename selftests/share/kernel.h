@@ -49,6 +49,7 @@ constexpr T max(T a, T b) {
 #define min_t(type, a, b) min((type)(a), (type)(b))
 #define max_t(type, a, b) max((type)(a), (type)(b))
 #define max3(a, b, c) max(max(a, b), c)
+#define min3(a, b, c) min(min(a, b), c)
 #define clamp_t(type, value, low, high) min_t(type, max_t(type, value, low), high)
 
 #define div_u64(a, b) ((u64)(a) / (b))

@@ -152,10 +152,11 @@ static void catch_up(struct srn_qp *qp)
 	}
 }
 
-/* Everything before @psn arrived, @psn did not. */
+/* Everything before @psn arrived, @psn did not. So what was silent was no long path alone. */
 static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_SEQ_ERR);
+	srn_window_guilty(&qp->window);
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
 	else if (is_missed(qp, psn))
@@ -165,6 +166,7 @@ static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 static void rx_rnr(struct srn_qp *qp, u32 psn, u8 code)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_RNR);
+	srn_window_guilty(&qp->window);
 	if (!acknowledge(qp, srn_psn_add(psn, -1))) {
 		note_named(qp, psn);	/* it will say so again */
 		return;
@@ -249,6 +251,7 @@ static void rx_sack(struct srn_qp *qp, struct sk_buff *skb)
 	}
 	srn_count(qp->dev, SRN_CNT_RCVD_SACK);
 	srn_note_rcvd(qp, srn_pkt_syndrome(skb), psn);
+	srn_window_guilty(&qp->window);
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
 	if (is_missed(qp, psn))

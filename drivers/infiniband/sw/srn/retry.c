@@ -52,25 +52,24 @@ void srn_retry_reset(struct srn_qp *qp)
 	srn_clock_clear(&qp->clock, SRN_ALARM_RNR);
 }
 
-/* The local ACK timeout that was asked for (9.7.6.1.3), ns; of code 0, which means none, too. */
+/* The local ACK timeout that was asked for (9.7.6.1.3), ns; 0: none. */
 static u64 timeout_ns(const struct srn_qp *qp)
 {
-	return 4096ull << qp->timeout;
+	return qp->timeout ? 4096ull << qp->timeout : 0;
 }
 
-/* A requester may wait between one and four times the local ACK timeout
- * (9.7.6.1.3). The first loss is repaired after one, or as much as the path takes; a
- * peer that still does not answer is short of time, and gets it before the retries are
- * used up.
- */
+/* Retries that were used without progress. */
+static u32 used(const struct srn_qp *qp)
+{
+	return qp->retry_cnt - qp->retry.retries;
+}
+
+/* A requester may wait between one and four times the local ACK timeout (9.7.6.1.3). */
 static u64 ack_timeout(const struct srn_qp *qp)
 {
-	unsigned int used = qp->retry_cnt - qp->retry.retries;
-	u64 least = timeout_ns(qp);
-
 	if (!qp->timeout)	/* there are probes, and nobody gives up */
 		return U64_MAX;
-	return min(srn_rtt_timeout_ns(&qp->rtt, least) << min(used, 2u), 4 * least);
+	return srn_rtt_patience_ns(&qp->rtt, timeout_ns(qp), used(qp));
 }
 
 /* On the way to the local ACK timeout, probes, each after twice the time. They are not charged:
@@ -79,7 +78,7 @@ static u64 ack_timeout(const struct srn_qp *qp)
 static void await(struct srn_qp *qp, u64 more_ns)
 {
 	struct srn_retry *retry = &qp->retry;
-	u64 all = ack_timeout(qp), left = all - retry->waited_ns;
+	u64 all = ack_timeout(qp), left = all - min(all, retry->waited_ns);
 
 	retry->step_ns = left;
 	if (srn_qp_holds(qp))
@@ -146,40 +145,28 @@ static void lose(struct srn_qp *qp, u64 now)
 	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 }
 
-static bool is_late(const struct srn_qp *qp, u64 delay_ns)
-{
-	return qp->window.timed_queue && qp->timeout && delay_ns > timeout_ns(qp) / 4;
-}
-
-/* It went more than once. */
-static void note_bound(struct srn_qp *qp, u64 took)
-{
-	struct srn_window *w = &qp->window;
-
-	srn_window_untime(w);
-	srn_rtt_bound(&qp->rtt, took);
-	if (is_late(qp, took - min(took, w->crowd.least_ns)))
-		srn_window_guilty(w);
-}
-
 /* What waits in queues on the way, in those of this host first of all, delays the answers,
  * and at the local ACK timeout all of it would be sent once more. So before that there is to
  * be less in them. The time that the path takes without queues does not count.
  */
 static void look_at_delay(struct srn_qp *qp)
 {
-	u64 now = ktime_get_ns(), took = now - qp->window.timed_ns, least, delay;
+	struct srn_window *w = &qp->window;
+	u64 now = ktime_get_ns(), took = now - w->timed_ns, least, delay;
+	u32 was = w->cwnd;
 
 	srn_hello_later(&qp->peer);
-	if (qp->window.timed_again) {
-		note_bound(qp, took);
+	if (w->timed_again) {
+		srn_rtt_bound(&qp->rtt, took, timeout_ns(qp));
+		srn_window_answered_again(w, took, timeout_ns(qp));
 		return;
 	}
 	srn_rtt_sample(&qp->rtt, took);
 	least = srn_known_least(qp->known, took, now);
-	delay = srn_window_delay(&qp->window, least, now);
-	narrow(qp, srn_window_mind, SRN_WINDOW_CROWDED);
-	if (!is_late(qp, delay))
+	delay = srn_window_delay(w, least, now);
+	srn_window_mind(w);
+	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
+	if (!srn_window_is_late(w, delay, timeout_ns(qp)))
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);
 	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
@@ -191,8 +178,8 @@ static void jump(struct srn_qp *qp)
 	u32 was = qp->window.cwnd, to;
 
 	srn_resend_jumped(&qp->resend);
-	to = srn_window_spare(&qp->window, srn_qp_holds(qp));
-	trace_srn_window(qp, was, SRN_WINDOW_SPARED);
+	to = srn_window_spare(&qp->window, srn_qp_sacks(qp));
+	trace_srn_window(qp, was, to == qp->window.una ? SRN_WINDOW_COLLAPSED : SRN_WINDOW_SPARED);
 	seek(qp, to);
 }
 
@@ -391,10 +378,13 @@ EXPORT_SYMBOL_IF_KUNIT(srn_retry_rnr);
 
 static void timed_out(struct srn_qp *qp)
 {
+	u32 was = qp->window.cwnd;
+
 	srn_count(qp->dev, SRN_CNT_TIMEOUT);
 	srn_note_timeout(qp);
 	qp->retry.rewound = false;
-	narrow(qp, srn_window_silent, SRN_WINDOW_COLLAPSED);
+	srn_window_silent(&qp->window, used(qp));
+	trace_srn_window(qp, was, SRN_WINDOW_COLLAPSED);
 	again(qp);
 	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
 	 * One packet finds out; a window sent again for nothing would

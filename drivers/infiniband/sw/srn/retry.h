@@ -17,8 +17,8 @@ struct srn_retry {
 	bool probing;		/* after a timeout: one packet, then wait for the answer */
 	bool rnr_wait;		/* told to wait; an alarm ends it */
 	bool refused;		/* was told to wait, no progress since */
-	u32 probes;		/* sent since the last progress */
 	bool excused;		/* what waits for the pace was waited for, no progress since */
+	u32 probes;		/* sent since the last progress */
 	u64 waited_ns;		/* for progress, when the alarm was set last */
 	u64 step_ns;		/* that it was set to */
 	u64 resent_ns;		/* ktime at which a gap was last dealt with */

@@ -16,14 +16,18 @@
 #define SRN_RTT_SLACK_NS	(1 * NSEC_PER_MSEC)
 /* A sample in so many answers that are asked for is enough to follow a path. */
 #define SRN_RTT_EVERY		32
+/* No path is taken to be longer than this, or than as many local ACK timeouts, before an answer was timed. */
+#define SRN_RTT_BOUND_MAX_NS	NSEC_PER_SEC
+#define SRN_RTT_BOUND_TIMEOUTS	4
 
 struct srn_rtt {
 	u64 srtt_ns;		/* 0: unknown */
 	u64 var_ns;
-	u64 bound_ns;		/* no answer takes longer than this, by the last one since the last sample
+	u32 bound_ns;		/* no answer takes longer than this, by the last one since the last sample
 				 * that was to a packet which went more than once; 0: there was none
 				 */
-	u32 wait;		/* answers to be asked for before the next sample */
+	u16 wait;		/* answers to be asked for before the next sample */
+	bool doubt;		/* one was, and is not believed yet */
 };
 
 /** srn_rtt_sample() - an answer, to a packet that was sent once or by a first probe too, took @ns */
@@ -33,6 +37,7 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 
 	ns = max_t(u64, ns, 1);
 	rtt->bound_ns = 0;
+	rtt->doubt = false;
 	if (!rtt->srtt_ns) {
 		rtt->srtt_ns = ns;
 		rtt->var_ns = ns / 2;
@@ -44,20 +49,30 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 
 /**
  * srn_rtt_bound() - an answer to a packet that went again in silence came @ns after it went first
+ * @timeout_ns: the local ACK timeout that was asked for; 0: none
  *
  * Nobody knows which of them was answered, so it is no sample (Karn). But it took no longer than that,
  * and a path that has become longer than one waits is never sampled else: until there is a sample,
- * waits are as if it had been one, or as long as they were, if that is longer (RFC 6298, 5.5 - 5.7).
+ * waits are as if it had been one, or as long as they were, if that is longer (RFC 6298, 5.5 - 5.7). Where
+ * the path is known it may have been gone for a while, and not be longer: that is seen the second time in a row.
  */
-static inline void srn_rtt_bound(struct srn_rtt *rtt, u64 ns)
+static inline void srn_rtt_bound(struct srn_rtt *rtt, u64 ns, u64 timeout_ns)
 {
-	rtt->bound_ns = max_t(u64, ns, 1);
+	u64 most = SRN_RTT_BOUND_MAX_NS;
+
+	if (rtt->srtt_ns && !rtt->doubt) {
+		rtt->doubt = true;
+		return;
+	}
+	if (timeout_ns)
+		most = min_t(u64, most, SRN_RTT_BOUND_TIMEOUTS * timeout_ns);
+	rtt->bound_ns = clamp_t(u64, ns, 1, most);
 }
 
 /** srn_rtt_ns() - what an answer is to be waited for at least; 0: unknown */
 static inline u64 srn_rtt_ns(const struct srn_rtt *rtt)
 {
-	return max(rtt->srtt_ns, rtt->bound_ns);
+	return max_t(u64, rtt->srtt_ns, rtt->bound_ns);
 }
 
 /** srn_rtt_again_ns() - what was sent again, and not heard of for so long, is lost again */
@@ -101,10 +116,21 @@ static inline u64 srn_rtt_timeout_ns(const struct srn_rtt *rtt, u64 least_ns)
 	return clamp_t(u64, 2 * srn_rtt_again_ns(rtt), least_ns, 4 * least_ns - least_ns / 4);
 }
 
+/**
+ * srn_rtt_patience_ns() - how long silence is before all goes again, after @used retries without progress
+ *
+ * The first loss is repaired after a local ACK timeout of @least_ns, or as much as the path takes; a peer that
+ * still does not answer is short of time, and gets it before the retries are used up.
+ */
+static inline u64 srn_rtt_patience_ns(const struct srn_rtt *rtt, u64 least_ns, u32 used)
+{
+	return min_t(u64, srn_rtt_timeout_ns(rtt, least_ns) << min_t(u32, used, 2), 4 * least_ns);
+}
+
 /** srn_rtt_wants() - whether the answer to the packet that leaves is to be a sample */
 static inline bool srn_rtt_wants(struct srn_rtt *rtt)
 {
-	if (rtt->srtt_ns && !rtt->bound_ns && rtt->wait) {
+	if (rtt->srtt_ns && !rtt->bound_ns && !rtt->doubt && rtt->wait) {
 		rtt->wait--;
 		return false;
 	}

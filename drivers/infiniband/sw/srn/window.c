@@ -15,6 +15,12 @@
 #define BEGIN		SRN_WINDOW_FEW
 /* Where much may be out, so many leave at once when a gap was filled. */
 #define BURST		64
+/* Times in a row that una is to jump, after silence, over what was not sent again: the answer to what was, of a
+ * peer of which only the answers were lost, is one.
+ */
+#define JUMPS		2
+/* And so many go again between them: what they are answered with is no jump. */
+#define AGAIN		2
 /* The peer holds as much as anybody has out. */
 #define REACH_ANY	(SRN_PSN_MASK / 2)
 /* Above ssthresh: steps for each window that was answered. */
@@ -66,7 +72,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->drain_ns = 0;
 	w->draining = false;
 	w->tail = false;
-	w->silent = false;
+	w->spare = 0;
 	srn_crowd_start(&w->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
@@ -87,7 +93,7 @@ void srn_window_reset(struct srn_window *w, u32 index)
 {
 	srn_window_seek(w, (struct srn_cursor){ .index = index, .psn = w->una });
 	w->timed = false;
-	w->silent = false;
+	w->spare = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_reset);
 
@@ -185,7 +191,7 @@ static void cut(struct srn_window *w, u64 now_ns)
 void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns)
 {
 	w->doubt = SRN_RUN_DOUBT;
-	w->silent = false;
+	srn_window_guilty(w);
 	srn_crowd_missed(&w->crowd, num);
 	if (sent_ns > w->cut_ns && srn_crowd_is(&w->crowd))
 		w->cut = false;
@@ -262,41 +268,64 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 void srn_window_collapsed(struct srn_window *w)
 {
 	w->doubt = SRN_RUN_DOUBT;
-	w->silent = false;
+	srn_window_guilty(w);
 	begin_again(w);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_collapsed);
 
+/* Whether all that is out is known to be, and none of it is a READ or an atomic: those that the cursor passes it
+ * forgets, and of what is yet to go again it does not know them.
+ */
+static bool may_spare(const struct srn_window *w)
+{
+	return w->at.psn == w->end && !srn_window_reads(w);
+}
+
 /* The same silence, longer, says no more of how many were too many (RFC 5681, 3.1). */
-void srn_window_silent(struct srn_window *w)
+void srn_window_silent(struct srn_window *w, bool longer)
 {
 	u32 cwnd = w->cwnd, ssthresh = w->ssthresh;
 
 	w->doubt = SRN_RUN_DOUBT;
 	begin_again(w);
-	if (w->silent) {
+	if (longer) {
 		w->ssthresh = ssthresh;
 		return;
 	}
-	w->silent = true;
-	w->silent_reads = srn_window_reads(w);
-	w->silent_cwnd = cwnd;
-	w->silent_ssthresh = ssthresh;
+	w->spare = may_spare(w) ? JUMPS : 0;
+	w->spare_cwnd = cwnd;
+	w->spare_ssthresh = ssthresh;
+	w->spare_end = w->end;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_silent);
 
-/* What the cursor passes of READs it would not know to be in flight. */
-u32 srn_window_spare(struct srn_window *w, bool keeps)
+/* As if it had been none: what came since then makes it grow, too. */
+static void restore(struct srn_window *w)
 {
-	u32 to = w->silent && keeps && !w->silent_reads ? w->end : w->una;
+	u32 came = w->cwnd - min_t(u32, w->cwnd, AGAIN);
+	u32 some = srn_psn_diff(w->end, w->una) + BEGIN + min_t(u32, 2 * came, BURST);
+	u32 grown = clamp_t(u32, w->spare_cwnd + came, w->spare_cwnd,
+			    max(w->spare_cwnd, w->spare_ssthresh));
 
-	if (!w->silent)
-		return to;
-	w->silent = false;
 	w->cut = false;
-	w->cwnd = max(w->cwnd, min_t(u32, w->silent_cwnd, srn_psn_diff(to, w->una) + BEGIN));
-	w->ssthresh = max(w->ssthresh, w->silent_ssthresh);
-	return to;
+	w->cwnd = max(w->cwnd, min3(some, grown, (u32)w->most));
+	w->ssthresh = max(w->ssthresh, min_t(u32, w->spare_ssthresh, w->most));
+}
+
+/* If anything new has left since, all of it has gone again. */
+u32 srn_window_spare(struct srn_window *w, bool sacks)
+{
+	if (!sacks || w->end != w->spare_end)
+		srn_window_guilty(w);
+	if (!w->spare)
+		return w->una;
+	if (--w->spare) {
+		if (w->una != w->end)
+			w->cwnd = min_t(u32, w->cwnd, AGAIN);
+		return w->una;
+	}
+	restore(w);
+	return w->end;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_spare);
 
@@ -387,7 +416,7 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 		w->cut = w->draining = w->tail = false;
 		/* All of it had to go again. */
 		if (srn_psn_diff(psn, w->at.psn) <= 0)
-			w->silent = false;
+			srn_window_guilty(w);
 	}
 	while (w->rd_head != w->rd_tail && srn_psn_diff(psn, *rd_last(w, w->rd_head)) > 0)
 		w->rd_head++;

@@ -57,13 +57,13 @@ struct srn_window {
 	bool cut;		/* cut_end is ahead of una */
 	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
 	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
-	bool silent;		/* of what was out nothing was heard, and what became of it is not known: */
-	bool silent_reads;	/* there were READs among it, and silent_cwnd might be out */
+	u8 spare;		/* such jumps of una until what was out before silence is known not to be lost */
 	bool timed;		/* timed_psn left at timed_ns, first */
 	bool timed_again;	/* and went again since, but for a first probe */
 	bool timed_queue;	/* so many were before it that they are a queue */
-	u32 silent_cwnd;
-	u32 silent_ssthresh;
+	u16 spare_cwnd;		/* before silence */
+	u16 spare_ssthresh;
+	u32 spare_end;		/* what was out then ends here */
 	u32 drain_end;		/* that ends here, */
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
@@ -107,24 +107,29 @@ void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns);
 /** srn_window_collapsed() - what was sent again got lost: begin with few */
 void srn_window_collapsed(struct srn_window *w);
 
-/** srn_window_silent() - silence: begin with few, though nothing is known to be lost; before srn_window_seek() */
-void srn_window_silent(struct srn_window *w);
+/**
+ * srn_window_silent() - silence: begin with few, though nothing is known to be lost; before srn_window_seek()
+ * @longer: the same silence was told of before, and nothing was heard since
+ */
+void srn_window_silent(struct srn_window *w, bool longer);
 
-/** srn_window_guilty() - it was silent since there was too much out, not since the path is long */
+/** srn_window_guilty() - it was silent since something was lost, or too much out, not since the path is long */
 static inline void srn_window_guilty(struct srn_window *w)
 {
-	w->silent = false;
+	w->spare = 0;
 }
 
 /**
  * srn_window_spare() - una is ahead of the cursor: what was not sent again yet was answered
- * @keeps: the peer keeps what comes early
+ * @sacks: the peer keeps what comes early, and says so
  *
- * If that was out before silence, it was not lost (as RFC 5682 has it): so many may be out as before, but no
- * more are to leave at once than a connection begins with (RFC 4015).
+ * If that was out before silence it was not lost; or only its answers were, and the peer was asked for one
+ * again. So (as RFC 5682 has it) two go again, and if then it happens once more, all that was out is taken to
+ * be on its way: so many may be out as before, but no more are to leave at once than a connection begins with
+ * (RFC 4015). Not where READs or atomics were among it, nor where part of it was to go again already.
  * Return: the PSN to go on with: una, or behind what was out, which is answered late, too.
  */
-u32 srn_window_spare(struct srn_window *w, bool keeps);
+u32 srn_window_spare(struct srn_window *w, bool sacks);
 
 /** srn_window_late() - an answer took too long: half of it in flight, once for all that was out */
 void srn_window_late(struct srn_window *w);
@@ -145,7 +150,25 @@ static inline void srn_window_untime(struct srn_window *w)
 	w->timed = false;
 }
 
-/** srn_window_untime_run() - likewise, if it is one of the @num PSNs from @psn on, which went again */
+/** srn_window_is_late() - whether @delay_ns of what is timed is too much for a local ACK timeout, or 0 for none */
+static inline bool srn_window_is_late(const struct srn_window *w, u64 delay_ns, u64 timeout_ns)
+{
+	return w->timed_queue && timeout_ns && delay_ns > timeout_ns / 4;
+}
+
+/**
+ * srn_window_answered_again() - what is timed went more than once, and was answered @took_ns after it went first
+ *
+ * If the path is known to be so much shorter, it stood in a queue.
+ */
+static inline void srn_window_answered_again(struct srn_window *w, u64 took_ns, u64 timeout_ns)
+{
+	srn_window_untime(w);
+	if (srn_window_is_late(w, took_ns - min_t(u64, took_ns, w->crowd.least_ns), timeout_ns))
+		srn_window_guilty(w);
+}
+
+/** srn_window_untime_run() - what is timed will be, if it is one of the @num PSNs from @psn on, which went again */
 static inline void srn_window_untime_run(struct srn_window *w, u32 psn, u32 num)
 {
 	u32 ahead = srn_psn_diff(w->timed_psn, psn);

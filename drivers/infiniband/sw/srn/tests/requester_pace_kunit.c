@@ -99,10 +99,32 @@ static void srn_requester_pace_is_no_silence_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 1);
 }
 
+/* How long is waited in all may become less than what was waited by then: then it is over, not endless. */
+static void srn_requester_pace_shorter_wait_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_sender(test, 4);
+
+	qp->recovery = SRN_RECOVERY_GBN;
+	qp->timeout = 12;
+	qp->retry.waited_ns = 10 * (4096ull << 12);
+	qp->retry.step_ns = 1;
+	srn_window_sent(&qp->window, 4, true, false);
+	give_pace(qp);
+	srn_resend_probe(&qp->resend);
+	srn_pace_wait(&qp->pace, SRN_PACE_REQUESTS, ktime_get_ns());
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, qp->retry.excused);
+	KUNIT_EXPECT_EQ(test, qp->retry.step_ns, 0);
+}
+
 static struct kunit_case srn_requester_pace_cases[] = {
 	KUNIT_CASE(srn_requester_asks_before_the_pace_test),
 	KUNIT_CASE(srn_requester_repeats_at_the_pace_test),
 	KUNIT_CASE(srn_requester_pace_is_no_silence_test),
+	KUNIT_CASE(srn_requester_pace_shorter_wait_test),
 	{}
 };
 

@@ -5,6 +5,7 @@
 #include "../completer.h"
 #include "../recovery.h"
 #include "../retry.h"
+#include "../sack.h"
 #include "fake_sender.h"
 
 #include <linux/ktime.h>
@@ -72,24 +73,41 @@ static u64 wait(struct srn_qp *qp)
 	return ns;
 }
 
-/* So much time passes in all, and an ACK of all up to @psn comes. */
-static void answer(struct kunit *test, struct srn_qp *qp, u64 after, u32 psn)
+/* An ACK or a NAK. */
+static void say(struct kunit *test, struct srn_qp *qp, u8 syndrome, u32 psn)
 {
 	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, srn_psn_add(qp->sq_psn, psn));
 
+	put_unaligned_be32((u32)syndrome << 24,
+			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
+	srn_completer_rx(qp, skb);
+}
+
+/* So much time passes in all, and an ACK of all up to @psn comes. */
+static void answer(struct kunit *test, struct srn_qp *qp, u64 after, u32 psn)
+{
 	while (after >= qp->retry.step_ns)
 		after -= wait(qp);
 	age(qp, after);
-	put_unaligned_be32((u32)SRN_SYN_ACK_UNLIMITED << 24,
-			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
-	srn_completer_rx(qp, skb);
+	say(test, qp, SRN_SYN_ACK_UNLIMITED, psn);
+}
+
+/* All is silent until that costs a retry. */
+static void time_out(struct kunit *test, struct srn_qp *qp)
+{
+	u64 before = timeouts(qp);
+	int i;
+
+	for (i = 0; i < 100 && timeouts(qp) == before; i++)
+		wait(qp);
+	KUNIT_ASSERT_EQ(test, timeouts(qp), before + 1);
 }
 
 struct patience_row {
 	const char *desc;
 	enum srn_recovery recovery;
 	u64 srtt_ns;
-	u64 bound_ns;
+	u32 bound_ns;
 	u8 retry_cnt;
 };
 
@@ -106,8 +124,8 @@ static const struct patience_row patience_rows[] = {
 	{ "long, 7", SRN_RECOVERY_SACK, 100 * MS, 0, 7 },
 	{ "too long, 0", SRN_RECOVERY_SACK, 5000 * MS, 0, 0 },
 	{ "too long, 7", SRN_RECOVERY_HOLD, 5000 * MS, 0, 7 },
-	{ "become too long, 0", SRN_RECOVERY_SACK, MS, 5000 * MS, 0 },
-	{ "become too long, 3", SRN_RECOVERY_HOLD, MS, 5000 * MS, 3 },
+	{ "become too long, 0", SRN_RECOVERY_SACK, MS, 1000 * MS, 0 },
+	{ "become too long, 3", SRN_RECOVERY_HOLD, MS, 1000 * MS, 3 },
 	{ "go-back-N, unknown, 3", SRN_RECOVERY_GBN, 0, 0, 3 },
 	{ "go-back-N, too long, 0", SRN_RECOVERY_GBN, 5000 * MS, 0, 0 },
 	{ "go-back-N, too long, 7", SRN_RECOVERY_GBN, 5000 * MS, 0, 7 },
@@ -152,7 +170,7 @@ static void srn_retry_learns_long_path_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, qp->rtt.bound_ns, 110 * MS);
 	retrans = srn_stats_sum(qp->dev, SRN_CNT_RETRANS);
 	run(qp);
-	answer(test, qp, 110 * MS, 2 * SRN_WINDOW_FEW - 1);
+	answer(test, qp, 110 * MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
 	end();
 	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
 	KUNIT_EXPECT_GE(test, qp->rtt.srtt_ns, 110 * MS);
@@ -160,38 +178,48 @@ static void srn_retry_learns_long_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), retrans);
 }
 
-/* So it is where it has become that much longer: what was known of it is too little, and counts no more
- * until there is a sample.
+/* So it is where it has become that much longer, when that was seen twice: what was known of it is too little, and
+ * counts no more until there is a sample.
  */
 static void srn_retry_learns_longer_path_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+	int i;
 
 	qp->rtt = (struct srn_rtt){ .srtt_ns = MS, .var_ns = MS / 10, .wait = 30 };
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
 	srn_retry_sent(qp);
-	answer(test, qp, 100 * MS, SRN_WINDOW_FEW - 1);
-	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
-	KUNIT_EXPECT_EQ(test, qp->rtt.srtt_ns, MS);
+	for (i = 1; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
+		answer(test, qp, 100 * MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
+		KUNIT_EXPECT_EQ(test, timeouts(qp), i);
+		KUNIT_EXPECT_EQ(test, qp->rtt.srtt_ns, MS);
+		run(qp);
+		KUNIT_EXPECT_TRUE(test, qp->window.timed);
+	}
 	KUNIT_EXPECT_GE(test, qp->rtt.bound_ns, 100 * MS);
-	run(qp);
-	KUNIT_EXPECT_TRUE(test, qp->window.timed);
-	answer(test, qp, 100 * MS, 2 * SRN_WINDOW_FEW - 1);
+	answer(test, qp, 100 * MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
 	end();
-	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
+	KUNIT_EXPECT_EQ(test, timeouts(qp), 2);
 	KUNIT_EXPECT_GT(test, qp->rtt.srtt_ns, 10 * MS);
 	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
 }
 
-/* What went again in silence was not lost: as many may be out as before it. */
+/* What went again in silence was not lost: as many may be out as before it. One answer may be to what went again,
+ * and those before it lost.
+ */
 static void srn_retry_spares_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
 	u32 ssthresh = qp->window.ssthresh;
 
+	qp->peer.sacks = true;
 	answer(test, qp, 100 * MS, 0);
 	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
 	run(qp);
+	answer(test, qp, 0, 4);
+	run(qp);
+	KUNIT_EXPECT_EQ(test, srn_psn_diff(qp->window.at.psn, qp->sq_psn), 7);
 	KUNIT_EXPECT_LT(test, qp->window.cwnd, SRN_WINDOW_FEW);
 	answer(test, qp, 0, SRN_WINDOW_FEW / 2);
 	KUNIT_EXPECT_GE(test, qp->window.cwnd, SRN_WINDOW_FEW);
@@ -203,16 +231,47 @@ static void srn_retry_spares_test(struct kunit *test)
 	end();
 }
 
-/* A peer that drops what follows a gap does not have the others. */
-static void srn_retry_spares_go_back_test(struct kunit *test)
+/* A peer that may drop what follows a gap, or does not say that it kept it, is sent the others. */
+static void srn_retry_spares_who_tells_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_GBN, 7);
+	static const enum srn_recovery recoveries[] = {
+		SRN_RECOVERY_GBN, SRN_RECOVERY_HOLD, SRN_RECOVERY_SACK,
+	};
+	struct srn_qp *qp;
+	int i;
 
-	answer(test, qp, 100 * MS, SRN_WINDOW_FEW / 2);
-	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
-	KUNIT_EXPECT_GE(test, qp->window.cwnd, SRN_WINDOW_FEW);
+	for (i = 0; i < ARRAY_SIZE(recoveries); i++) {
+		qp = new_waiter(test, recoveries[i], 7);
+		answer(test, qp, 100 * MS, 4);
+		qp->window.cwnd = 2;
+		run(qp);
+		answer(test, qp, 0, SRN_WINDOW_FEW / 2);
+		end();
+		KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
+		KUNIT_EXPECT_LE(test, qp->window.ssthresh, SRN_WINDOW_FEW / 2);
+		KUNIT_EXPECT_EQ(test, qp->window.at.psn, qp->window.una);
+	}
+}
+
+/* Where nothing came through either way the first answer is one that was lost, to what the peer has: the others are
+ * not on their way.
+ */
+static void srn_retry_spares_no_outage_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+	u32 i;
+
+	qp->peer.sacks = true;
+	answer(test, qp, 100 * MS, 7);
 	KUNIT_EXPECT_EQ(test, qp->window.at.psn, qp->window.una);
+	for (i = 8; i < SRN_WINDOW_FEW; i++) {
+		run(qp);
+		KUNIT_EXPECT_GT(test, srn_window_inflight(&qp->window), 0);
+		answer(test, qp, 0, i);
+		KUNIT_EXPECT_LE(test, qp->window.ssthresh, SRN_WINDOW_FEW / 2);
+	}
 	end();
+	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
 }
 
 /* Where the path is known to be short it was a queue, in which all that was out stood. */
@@ -220,14 +279,88 @@ static void srn_retry_spares_no_queue_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
 
+	qp->peer.sacks = true;
 	qp->window.timed_queue = true;
 	srn_crowd_sample(&qp->window.crowd, MS, MS, 0, qp->window.cwnd, false);
-	answer(test, qp, 100 * MS, SRN_WINDOW_FEW / 2);
-	end();
+	KUNIT_EXPECT_EQ(test, qp->window.timed_psn, qp->sq_psn);
+	answer(test, qp, 100 * MS, 4);
 	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
-	KUNIT_EXPECT_LT(test, qp->window.cwnd, SRN_WINDOW_FEW);
-	KUNIT_EXPECT_EQ(test, qp->window.ssthresh, SRN_WINDOW_FEW / 2);
+	KUNIT_EXPECT_EQ(test, qp->window.spare, 0);
+	qp->window.cwnd = 2;
+	run(qp);
+	answer(test, qp, 0, SRN_WINDOW_FEW / 2);
+	end();
+	KUNIT_EXPECT_LE(test, qp->window.ssthresh, SRN_WINDOW_FEW / 2);
 	KUNIT_EXPECT_EQ(test, qp->window.at.psn, qp->window.una);
+}
+
+/* All before @psn is here, and it is missing. */
+static void say_sack(struct kunit *test, struct srn_qp *qp, u32 psn)
+{
+	struct sk_buff *skb = new_packet(test, SRN_OPCODE_SACK, srn_psn_add(qp->sq_psn, psn));
+	struct srn_sack_fields *fields = skb_put_zero(skb, sizeof(*fields));
+
+	put_unaligned_be32(SRN_SACK_MAGIC << 16 | SRN_SACK_VERSION << 8 | SRN_SACK_HELD, &fields->what);
+	put_unaligned_be32(SRN_HOLD_WIDE, &fields->ahead);
+	srn_pkt(skb)->len = sizeof(*fields);
+	srn_completer_rx(qp, skb);
+}
+
+/* An answer that tells of a gap, or that the peer was not ready, says why it was silent, whatever it acknowledges. */
+static void srn_retry_spares_no_gap_test(struct kunit *test)
+{
+	static const u8 syndromes[] = { SRN_SYN_NAK_SEQ, SRN_SYN_RNR_NAK, 0 };
+	struct srn_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(syndromes); i++) {
+		qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+		qp->peer.sacks = true;
+		qp->retry.rnr_retries = 1;
+		time_out(test, qp);
+		say(test, qp, SRN_SYN_ACK_UNLIMITED, 4);
+		KUNIT_EXPECT_EQ(test, qp->window.spare, 1);
+		if (syndromes[i])
+			say(test, qp, syndromes[i], 8);
+		else
+			say_sack(test, qp, 8);
+		end();
+		KUNIT_EXPECT_EQ(test, srn_psn_diff(qp->window.una, qp->sq_psn), 8);
+		KUNIT_EXPECT_LE(test, qp->window.ssthresh, SRN_WINDOW_FEW / 2);
+		KUNIT_EXPECT_EQ(test, qp->window.at.psn, qp->window.una);
+	}
+}
+
+/* A READ that left after silence, and that the cursor, back again, has yet to send: it is known to be out all the
+ * while, and a fence behind it waits.
+ */
+static void srn_retry_spares_no_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+	u32 i, una = SRN_WINDOW_FEW - 2;
+
+	qp->peer.sacks = true;
+	qp->max_rd_atomic = 4;
+	srn_sq_wqe(&qp->sq, SRN_WINDOW_FEW)->opcode = IB_WR_RDMA_READ;
+	srn_sq_wqe(&qp->sq, SRN_WINDOW_FEW + 1)->flags = IB_SEND_FENCE;
+	time_out(test, qp);
+	for (i = 0; i < una; i++) {
+		say(test, qp, SRN_SYN_ACK_UNLIMITED, i);
+		qp->window.cwnd = i + 1 < una ? 1 : SRN_WINDOW_FEW;
+		run(qp);
+	}
+	KUNIT_EXPECT_EQ(test, srn_window_reads(&qp->window), 1);
+	KUNIT_EXPECT_EQ(test, qp->window.at.index, SRN_WINDOW_FEW + 1);
+	time_out(test, qp);
+	KUNIT_EXPECT_EQ(test, srn_window_reads(&qp->window), 0);
+	for (i = 0; i < 2; i++) {
+		say(test, qp, SRN_SYN_ACK_UNLIMITED, una + 1);
+		qp->window.cwnd = SRN_WINDOW_FEW;
+		run(qp);
+		KUNIT_EXPECT_EQ(test, qp->window.at.index, SRN_WINDOW_FEW + 1);
+		KUNIT_EXPECT_EQ(test, srn_window_reads(&qp->window), 1);
+	}
+	end();
 }
 
 /* What a gap is in front of, or the peer was not ready for, is answered late for that. */
@@ -273,8 +406,11 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE(srn_retry_learns_long_path_test),
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
 	KUNIT_CASE(srn_retry_spares_test),
-	KUNIT_CASE(srn_retry_spares_go_back_test),
+	KUNIT_CASE(srn_retry_spares_who_tells_test),
+	KUNIT_CASE(srn_retry_spares_no_outage_test),
 	KUNIT_CASE(srn_retry_spares_no_queue_test),
+	KUNIT_CASE(srn_retry_spares_no_gap_test),
+	KUNIT_CASE(srn_retry_spares_no_read_test),
 	KUNIT_CASE(srn_retry_gap_is_not_timed_test),
 	KUNIT_CASE(srn_retry_shorter_wait_test),
 	{}

@@ -44,9 +44,9 @@ static void srn_rtt_bound_test(struct kunit *test)
 {
 	struct srn_rtt rtt = {};
 
-	srn_rtt_bound(&rtt, 0);
+	srn_rtt_bound(&rtt, 0, TIMEOUT);
 	KUNIT_EXPECT_EQ(test, rtt.bound_ns, 1);
-	srn_rtt_bound(&rtt, 100000000);
+	srn_rtt_bound(&rtt, 100000000, TIMEOUT);
 	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 100000000);
 	KUNIT_EXPECT_EQ(test, srn_rtt_again_ns(&rtt), 125000000);
 	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
@@ -54,15 +54,58 @@ static void srn_rtt_bound_test(struct kunit *test)
 	srn_rtt_sample(&rtt, 8000000);
 	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
 	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 8000000);
-	srn_rtt_bound(&rtt, 80000000);
+	rtt.doubt = true;
+	srn_rtt_bound(&rtt, 80000000, TIMEOUT);
 	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 80000000);
 	/* Though few are timed, the next is. */
+	rtt.doubt = false;
 	rtt.wait = 7;
 	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
-	srn_rtt_bound(&rtt, 1000000);
+	rtt.doubt = true;
+	srn_rtt_bound(&rtt, 1000000, TIMEOUT);
 	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
 	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 8000000);
 	KUNIT_EXPECT_EQ(test, rtt.var_ns, 4000000);
+}
+
+/* Where the path is known one answer may be late since nothing came through for a while; two in a row are of a
+ * path that is longer. The next one is timed, to know that.
+ */
+static void srn_rtt_doubt_test(struct kunit *test)
+{
+	struct srn_rtt rtt = {};
+	int i;
+
+	srn_rtt_sample(&rtt, 8000000);
+	for (i = 0; i < 2; i++) {
+		srn_rtt_bound(&rtt, 80000000, TIMEOUT);
+		KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
+		rtt.wait = 7;
+		KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
+		srn_rtt_sample(&rtt, 8000000);
+	}
+	srn_rtt_bound(&rtt, 80000000, TIMEOUT);
+	srn_rtt_bound(&rtt, 90000000, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 90000000);
+}
+
+/* However long nothing came through, no path is as long. */
+static void srn_rtt_bound_most_test(struct kunit *test)
+{
+	static const struct { u64 took, timeout, bound; } rows[] = {
+		{ 4 * TIMEOUT, TIMEOUT, 4 * TIMEOUT },
+		{ 60 * (u64)NSEC_PER_SEC, TIMEOUT, 4 * TIMEOUT },
+		{ 60 * (u64)NSEC_PER_SEC, 64 * TIMEOUT, NSEC_PER_SEC },
+		{ 60 * (u64)NSEC_PER_SEC, 0, NSEC_PER_SEC },
+	};
+	struct srn_rtt rtt;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rtt = (struct srn_rtt){};
+		srn_rtt_bound(&rtt, rows[i].took, rows[i].timeout);
+		KUNIT_EXPECT_EQ_MSG(test, rtt.bound_ns, rows[i].bound, "%d", i);
+	}
 }
 
 /* As long as was asked for, or as two answers take, but not four times as long. */
@@ -111,6 +154,8 @@ static void srn_rtt_probe_in_time_test(struct kunit *test)
 static struct kunit_case srn_rtt_cases[] = {
 	KUNIT_CASE(srn_rtt_test),
 	KUNIT_CASE(srn_rtt_bound_test),
+	KUNIT_CASE(srn_rtt_doubt_test),
+	KUNIT_CASE(srn_rtt_bound_most_test),
 	KUNIT_CASE(srn_rtt_timeout_test),
 	KUNIT_CASE(srn_rtt_probe_in_time_test),
 	{}
