@@ -22,6 +22,12 @@ static bool fences(const struct srn_qp *qp, const struct srn_wqe *wqe)
 	       (unlikely(qp->peer.fence) && !srn_wqe_is_answered(wqe) && !srn_wqe_is_local(wqe));
 }
 
+/* WQEs that may have begun before it. */
+static u32 most_begun(const struct srn_wqe *wqe)
+{
+	return srn_wqe_is_local(wqe) ? SRN_WINDOW : SRN_WINDOW_WQES;
+}
+
 /* What a WQE waits for before it starts. */
 static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
@@ -31,10 +37,8 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 		return SRN_GATE_FENCE;
 	if (srn_wr_ops[wqe->opcode].what & SRN_WR_ORDER && qp->sq.una != qp->window.at.index)
 		return SRN_GATE_ORDER;
-	/* What is done here completes in its turn, behind an answer: no more of them than
-	 * one packet may bring about.
-	 */
-	if (srn_wqe_is_local(wqe) && qp->window.at.index - qp->sq.una >= SRN_WINDOW)
+	/* What completes in its turn, behind an answer: no more of them than one packet may bring about. */
+	if (qp->window.at.index - qp->sq.una >= most_begun(wqe))
 		return SRN_GATE_ORDER;
 	if (unlikely(srn_credit_waits(&qp->credit, srn_wqe_takes_recv(wqe),
 				      srn_window_inflight(&qp->window))))

@@ -43,6 +43,8 @@
 #define SRN_WINDOW_PATH_NS	10000000
 #define SRN_WINDOW_WIDE		3072
 #define SRN_WINDOW_WIDE_BYTES	(3 * SZ_1M)
+/* WQEs that may have begun and not be done: as many complete at once when the answer to the oldest one comes. */
+#define SRN_WINDOW_WQES		1024
 /* Bytes (skb truesize) of a UC or UD QP's packets that may wait in the queues of this host,
  * more than a neighbour without an address holds (208 KiB); and how long a QP that finds
  * it full waits before it looks again, at first and at most.

@@ -106,7 +106,7 @@ static bool next_follows(struct srn_qp *qp)
 	u32 index = qp->window.at.index + 1;
 	const struct srn_wqe *next;
 
-	if (!is_there(qp, index))
+	if (!is_there(qp, index) || index - qp->sq.una >= SRN_WINDOW_WQES)
 		return false;
 	next = srn_sq_wqe(&qp->sq, index);
 	return !next->status && !(next->flags & IB_SEND_FENCE) && !srn_wqe_is_answered(next) &&

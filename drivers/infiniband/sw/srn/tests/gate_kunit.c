@@ -45,6 +45,8 @@ static const struct order_row order_rows[] = {
 	{ "a registration", IB_WR_REG_MR, 1, SRN_GATE_OPEN },
 	{ "the last registration that may be done", IB_WR_REG_MR, SRN_WINDOW - 1, SRN_GATE_OPEN },
 	{ "one more than a packet may complete", IB_WR_REG_MR, SRN_WINDOW, SRN_GATE_ORDER },
+	{ "the last SEND that may begin", IB_WR_SEND, SRN_WINDOW_WQES - 1, SRN_GATE_OPEN },
+	{ "one more SEND", IB_WR_SEND, SRN_WINDOW_WQES, SRN_GATE_ORDER },
 };
 
 KUNIT_ARRAY_PARAM_DESC(order, order_rows, desc);

@@ -2,6 +2,7 @@
 /* When a program is told to ring; who asks for an ACK; what comes behind SQE. */
 #include "../limits.h"
 #include "../mw.h"
+#include "../recovery.h"
 #include "../requester.h"
 #include "../retry.h"
 #include "../stats.h"
@@ -314,6 +315,29 @@ static void srn_requester_asks_at_the_end_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
 }
 
+/* So is the last that may begin before others are done. */
+static void srn_requester_asks_for_many_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	int budget;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, SRN_WINDOW_WQES + 8);
+	qp->recovery = SRN_RECOVERY_HOLD;
+	qp->window.cwnd = 2 * SRN_WINDOW_WQES;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	do {
+		budget = SRN_ROUND_BUDGET;
+	} while (srn_requester_run(qp, &budget));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), SRN_WINDOW_WQES);
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
+}
+
 /* A bind between SENDs that are sent again: it has been done, and is not done once more. */
 static void srn_requester_passes_done_test(struct kunit *test)
 {
@@ -457,6 +481,7 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_asks_before_test),
 	KUNIT_CASE(srn_requester_asks_in_sqd_test),
 	KUNIT_CASE(srn_requester_asks_at_the_end_test),
+	KUNIT_CASE(srn_requester_asks_for_many_test),
 	KUNIT_CASE(srn_requester_passes_done_test),
 	KUNIT_CASE(srn_requester_tail_back_test),
 	KUNIT_CASE(srn_requester_reset_test),
