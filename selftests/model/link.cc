@@ -7,7 +7,10 @@
 namespace model {
 
 Link::Link(Events& events, std::mt19937_64& random, const LinkOptions& options)
-    : events_(events), random_(random), options_(options) {}
+    : events_(events),
+      random_(random),
+      options_(options),
+      unused_(static_cast<double>(options.queue)) {}
 
 // What is on the wire in full by now is not in the queue any more.
 void Link::Drain() {
@@ -20,18 +23,38 @@ bool Link::IsLost() {
   return static_cast<double>(random_() >> 11) < options_.loss * static_cast<double>(1ull << 53);
 }
 
-void Link::Send(uint32_t bytes, std::function<void()> arrives) {
+bool Link::IsDark() const {
+  return events_.now() >= options_.dark_from && events_.now() < options_.dark_until;
+}
+
+bool Link::Queue(uint32_t bytes) {
   Drain();
-  ++counts_.packets;
   counts_.found += queued_;
-  if (queued_ + bytes > options_.queue) {
-    ++counts_.dropped;
-    return;
-  }
+  if (queued_ + bytes > options_.queue) return false;
   free_at_ = std::max(events_.now(), free_at_) + static_cast<uint64_t>(bytes * 8e9 / options_.rate);
   queued_ += bytes;
   queue_.push_back({free_at_, bytes});
-  if (!IsLost()) events_.After(free_at_ + options_.propagation - events_.now(), std::move(arrives));
+  return true;
+}
+
+bool Link::Police(uint32_t bytes) {
+  const auto passed = static_cast<double>(events_.now() - policed_at_);
+  unused_ = std::min(static_cast<double>(options_.queue), unused_ + passed * options_.rate / 8e9);
+  policed_at_ = events_.now();
+  free_at_ = events_.now();
+  if (unused_ < bytes) return false;
+  unused_ -= bytes;
+  return true;
+}
+
+void Link::Send(uint32_t bytes, std::function<void()> arrives) {
+  ++counts_.packets;
+  if (!(options_.polices ? Police(bytes) : Queue(bytes))) {
+    ++counts_.dropped;
+    return;
+  }
+  if (!IsLost() && !IsDark())
+    events_.After(free_at_ + options_.propagation - events_.now(), std::move(arrives));
 }
 
 }  // namespace model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The bottleneck: a queue of so many bytes, a wire behind it, and on that wire packets that are
-// lost one by one, whatever else is lost.
+// lost one by one, whatever else is lost. Or a policer: nothing waits, and what is more than the
+// rate is dropped. For a while nothing may pass at all.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@ struct LinkOptions {
   uint64_t propagation = 100'000;  // ns, one way
   uint64_t queue = 200'000;        // bytes
   double loss = 0;                 // of what has passed the queue
+  bool polices = false;            // as many bytes as the queue has pass at once, none waits
+  uint64_t dark_from = 0;          // ns; what would pass is lost, until
+  uint64_t dark_until = 0;
 };
 
 struct LinkCounts {
@@ -30,6 +34,7 @@ class Link {
   Link(Events& events, std::mt19937_64& random, const LinkOptions& options);
 
   void Send(uint32_t bytes, std::function<void()> arrives);
+  bool IsDark() const;
 
   const LinkCounts& counts() const { return counts_; }
 
@@ -40,6 +45,8 @@ class Link {
   };
   void Drain();
   bool IsLost();
+  bool Queue(uint32_t bytes);
+  bool Police(uint32_t bytes);
 
   Events& events_;
   std::mt19937_64& random_;
@@ -47,6 +54,8 @@ class Link {
   std::deque<Departure> queue_;
   uint64_t queued_ = 0;  // bytes
   uint64_t free_at_ = 0;
+  double unused_;            // bytes that a policer lets pass,
+  uint64_t policed_at_ = 0;  // as of then
   LinkCounts counts_;
 };
 

@@ -65,6 +65,32 @@ TEST_F(LinkTest, AFullQueueDropsAndTakesAgainWhenItHasRoom) {
   EXPECT_EQ(link_->counts().packets, 6u);
 }
 
+TEST_F(LinkTest, APolicerLetsPassWhatItsRateHasAndDelaysNothing) {
+  Open({.rate = 200e6, .propagation = 100 * kMicro, .queue = 2500, .polices = true});
+  for (int i = 0; i < 4; ++i) Send(i);
+  EXPECT_EQ(link_->counts().dropped, 2u);
+  events_.RunUntil(20 * kMicro);
+  Send(4);
+  Send(5);
+  events_.RunUntil(1000 * kMicro);
+  for (int i = 6; i < 9; ++i) Send(i);
+  events_.RunUntil(2000 * kMicro);
+  EXPECT_THAT(arrived_, ElementsAre(0, 1, 4, 6, 7));
+  EXPECT_THAT(times_,
+              ElementsAre(100 * kMicro, 100 * kMicro, 120 * kMicro, 1100 * kMicro, 1100 * kMicro));
+}
+
+TEST_F(LinkTest, NothingPassesWhileItIsDark) {
+  Open({.propagation = 0, .dark_from = 50 * kMicro, .dark_until = 60 * kMicro});
+  for (const int at : {49, 50, 59, 60}) {
+    events_.RunUntil(static_cast<uint64_t>(at) * kMicro);
+    Send(at);
+  }
+  events_.RunUntil(1000 * kMicro);
+  EXPECT_THAT(arrived_, ElementsAre(49, 60));
+  EXPECT_EQ(link_->counts().dropped, 0u);
+}
+
 TEST_F(LinkTest, LosesItsPartBehindTheQueue) {
   constexpr int kPackets = 100'000;
   for (const double loss : {0.0, 0.05, 1.0}) {

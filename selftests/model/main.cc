@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   app.add_option("--connections", options.connections, "how many")->check(CLI::Range(1, 4096));
   app.add_option("--domains", options.domains, "protection domains that they belong to")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--depth", options.depth, "messages of 64 KiB that each has posted")
+  app.add_option("--depth", options.program.depth, "messages of 64 KiB that each has posted")
       ->check(CLI::Range(1, 1024));
   app.add_option("--rtt", rtt, "ms, there and back, without queue")->check(CLI::Range(0.0, 1e4));
   app.add_option("--loss", loss, "per cent lost behind the queue")->check(CLI::Range(0.0, 100.0));

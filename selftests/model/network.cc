@@ -39,7 +39,7 @@ bool IsSane(const srn_window& window) {
 Network::Connection::Connection(Network& network, srn_lately& known, uint32_t psn)
     : receiver(network.events_, psn,
                [this, &network](const Answer& answer) { network.SendBack(*this, answer); }),
-      sender(network.events_, known, psn, network.options_.depth,
+      sender(network.events_, known, psn, network.options_.program,
              [this, &network](const Request& request) {
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
              }) {}
@@ -60,6 +60,7 @@ Network::Network(const Options& options)
 
 // A sender knows of no more than has come.
 void Network::SendBack(Connection& connection, const Answer& answer) {
+  if (link_.IsDark()) return;
   events_.After(options_.link.propagation, [this, &connection, answer] {
     connection.sender.Answered(answer);
     faults_ += connection.sender.acked() > connection.receiver.delivered();
@@ -117,6 +118,7 @@ void Network::Repair(Report& report) {
     report.delivered += c.receiver.delivered();
     faults_ += c.receiver.faults() + (c.sender.acked() != c.receiver.delivered());
   }
+  report.again = link_.counts().packets - report.delivered;
   report.faults = faults_;
 }
 

@@ -19,20 +19,22 @@ struct Options {
   int connections = 1;
   int domains = 4;  // protection domains that they belong to
   LinkOptions link = {};
-  int depth = 4;         // messages of 64 KiB that each has posted
+  Program program = {};  // of each
   double warm_up = 0.5;  // seconds that are not looked at
   double seconds = 2;
   uint64_t seed = 1;
 };
 
 struct Report {
-  double goodput = 0;       // of the wire; a packet counts once, with its headers
-  double dropped = 0;       // of what came to the queue, since it was full
-  double jain = 0;          // 1: all have the same part
-  double queue = 0;         // bytes, mean of what packets found
-  double cwnd = 0;          // mean, at the end
-  double least_rtt = 0;     // seconds, that any of them knows; infinite: none does
-  uint64_t delivered = 0;   // packets, from the first on
+  double goodput = 0;      // of the wire; a packet counts once, with its headers
+  double dropped = 0;      // of what came to the queue, since it was full
+  double jain = 0;         // 1: all have the same part
+  double queue = 0;        // bytes, mean of what packets found
+  double cwnd = 0;         // mean, at the end
+  double least_rtt = 0;    // seconds, that any of them knows; infinite: none does
+  uint64_t delivered = 0;  // packets, from the first on
+  uint64_t again = 0;  // packets that came to the queue beside those that were delivered, from the
+                       // first on
   uint64_t unrepaired = 0;  // packets that were posted and not acknowledged in the end
   uint64_t faults = 0;      // what may not be: see Network::SendBack(), Receiver::faults()
 };

@@ -19,15 +19,16 @@ constexpr uint32_t kProbeShiftMax = 10;
 
 }  // namespace
 
-Sender::Sender(Events& events, srn_lately& known, uint32_t psn, int depth,
+Sender::Sender(Events& events, srn_lately& known, uint32_t psn, const Program& program,
                std::function<void(const Request&)> sends)
     : events_(events),
       known_(known),
       sends_(std::move(sends)),
       board_(window_, rtt_),
-      depth_(static_cast<uint64_t>(depth)),
+      program_(program),
       gap_(events, [this] { Run(); }),
-      silence_(events, [this] { Silent(); }) {
+      silence_(events, [this] { Silent(); }),
+      tick_(events, [this] { Tick(); }) {
   srn_window_start(&window_, psn, kMtu);
   srn_window_set_reach(&window_, SRN_HOLD_WIDE);
   Post();
@@ -35,7 +36,24 @@ Sender::Sender(Events& events, srn_lately& known, uint32_t psn, int depth,
 
 // A message is posted for each that is complete.
 void Sender::Post() {
-  if (!finished_) posted_ = (acked_ / kMessage + depth_) * kMessage;
+  if (!finished_ && !program_.every)
+    posted_ = (acked_ / kMessage + static_cast<uint64_t>(program_.depth)) * kMessage;
+}
+
+void Sender::Start() {
+  if (program_.every) Tick();
+  Run();
+}
+
+void Sender::Tick() {
+  if (finished_) return;
+  ++posted_;
+  if (!more_ && program_.more && events_.now() >= program_.more_at) {
+    posted_ += program_.more;
+    more_ = true;
+  }
+  tick_.Set(program_.every);
+  Run();
 }
 
 void Sender::Transmit(uint32_t psn, bool asked) {

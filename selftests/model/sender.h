@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The requester's side of a connection whose program keeps so many long WRITEs posted: around the
-// module's window and RTT what requester.c, again.c and retry.c do with them.
+// The requester's side of a connection: around the module's window and RTT what requester.c,
+// again.c and retry.c do with them.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,22 @@
 
 namespace model {
 
+// What is posted: so many WRITEs of 64 KiB at a time. Or a packet each so many ns, and once, beside
+// them, so many more.
+struct Program {
+  int depth = 4;
+  uint64_t every = 0;
+  uint64_t more_at = 0;
+  uint64_t more = 0;
+};
+
 class Sender {
  public:
-  // `known`: the answers that it and others had; `depth`: messages that are posted at a time.
-  Sender(Events& events, srn_lately& known, uint32_t psn, int depth,
+  // `known`: the answers that it and others had.
+  Sender(Events& events, srn_lately& known, uint32_t psn, const Program& program,
          std::function<void(const Request&)> sends);
 
-  void Start() { Run(); }
+  void Start();
   // Nothing is posted from now on.
   void Finish() { finished_ = true; }
   void Answered(const Answer& answer);
@@ -43,6 +52,7 @@ class Sender {
 
   // What comes, and what does not.
   void Post();
+  void Tick();
   void Progress(uint32_t una);
   void LookAtDelay();
   void Await();
@@ -59,8 +69,9 @@ class Sender {
   srn_window window_ = {};
   srn_rtt rtt_ = {};
   Board board_;
-  const uint64_t depth_;
-  Alarm gap_, silence_;
+  const Program program_;
+  Alarm gap_, silence_, tick_;
+  bool more_ = false;  // what is posted once was
   bool finished_ = false;
   bool probing_ = false;  // after a timeout: one packet at a time
   uint32_t probes_ = 0;   // since the last answer

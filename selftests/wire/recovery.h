@@ -30,7 +30,8 @@ class HoldTest : public WireTest {
   void SayHello(int psn, roce::Sack hello = {}, bool ack_req = false);
   // The next packet is the answer to that: what it says, or nothing.
   std::optional<roce::Sack> HearAnswer(int psn);
-  // Both, in front of all else; from then on there is no hello of the device's own.
+  // Both, in front of all else. From then on there is no hello of the device's own, but on a long
+  // path, where it wants to be known in turn.
   void Greet(const roce::Sack& hello = {});
 };
 

@@ -20,11 +20,6 @@ bool IsSackPacket(const Packet& packet) { return packet.bth.opcode == roce::kOpc
 
 class RcSack : public LongPathTest {
  protected:
-  void SetUp() override {
-    LongPathTest::SetUp();
-    HearHellos();
-  }
-
   // A long path, to a peer that was met, on which `sq_psn` is DevPsn(0).
   void StartAt(uint32_t sq_psn = 0x00a000, uint8_t retry_cnt = 7) {
     StartMet({.sq_psn = roce::PsnAdd(sq_psn, -1), .retry_cnt = retry_cnt});

@@ -38,10 +38,11 @@ static struct srn_wqe *oldest(struct srn_qp *qp)
 /* Everything before @una was answered. */
 static void progress(struct srn_qp *qp, u32 una)
 {
-	u32 was = qp->window.cwnd;
+	struct srn_window *w = &qp->window;
+	u32 was = w->cwnd;
 
-	srn_window_acked(&qp->window, una);
-	trace_srn_window(qp, was, SRN_WINDOW_GREW);
+	srn_window_acked(w, una);
+	trace_srn_window(qp, was, w->cwnd < was ? SRN_WINDOW_SETTLED : SRN_WINDOW_GREW);
 	srn_sq_retire(qp);
 	srn_retry_progress(qp);
 }
@@ -152,11 +153,23 @@ static void catch_up(struct srn_qp *qp)
 	}
 }
 
-/* Everything before @psn arrived, @psn did not. So what was silent was no long path alone. */
+static void hold_back(struct srn_qp *qp)
+{
+	u32 was = qp->window.cwnd;
+
+	srn_window_hold_back(&qp->window);
+	trace_srn_window(qp, was, SRN_WINDOW_LOST);
+}
+
+/* Everything before @psn arrived, @psn did not. So what was silent was no long path alone; and a peer that
+ * keeps what comes early, and knows us, says so in another way.
+ */
 static void rx_nak_seq(struct srn_qp *qp, u32 psn)
 {
 	srn_count(qp->dev, SRN_CNT_RCVD_SEQ_ERR);
 	srn_window_guilty(&qp->window);
+	if (!qp->score)
+		hold_back(qp);
 	if (!acknowledge(qp, srn_psn_add(psn, -1)))
 		note_named(qp, psn);
 	else if (is_missed(qp, psn))

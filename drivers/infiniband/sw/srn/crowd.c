@@ -50,11 +50,13 @@
 /* Parts of what is out that come in a round trip: fewer once a quarter of that queues. */
 #define WIDE_PART	16
 #define WIDE_SLOW	32
+/* One of so many lost is no chance: what grows by a part of itself in spite of it goes on losing. */
+#define WIDE_MUCH	50
 #define ONE		1024	/* of fixed point */
 
 void srn_crowd_start(struct srn_crowd *c)
 {
-	*c = (struct srn_crowd){ .least_ns = U64_MAX, .enough_ns = U64_MAX, .path_ns = U64_MAX };
+	*c = (struct srn_crowd){ .least_ns = U64_MAX, .enough_ns = U64_MAX, .path_ns = U32_MAX };
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_start);
 
@@ -182,6 +184,12 @@ u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_cut);
 
+bool srn_crowd_lost_much(const struct srn_crowd *c)
+{
+	return (u64)c->was_lost * WIDE_MUCH > c->was_sent;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_lost_much);
+
 /* Up to a quarter, by how much too long the queue is. */
 u32 srn_crowd_excess(const struct srn_crowd *c, u32 cwnd)
 {
@@ -213,10 +221,19 @@ EXPORT_SYMBOL_IF_KUNIT(srn_crowd_steps);
  */
 void srn_crowd_path(struct srn_crowd *c, bool much)
 {
-	c->path_ns = much ? min(c->path_ns, c->least_ns) : c->least_ns;
-	c->over_ns = c->delay_ns + c->least_ns - c->path_ns;
+	u32 least = min_t(u64, c->least_ns, U32_MAX);
+
+	c->path_ns = much ? min(c->path_ns, least) : least;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_path);
+
+/* What the last answer took longer. */
+static u64 over_ns(const struct srn_crowd *c)
+{
+	u64 took = c->delay_ns + c->least_ns;
+
+	return took - min_t(u64, took, c->path_ns);
+}
 
 static u64 wide_ns(const struct srn_crowd *c, u32 cwnd, u32 full)
 {
@@ -229,19 +246,23 @@ u32 srn_crowd_wide_steps(const struct srn_crowd *c, u32 cwnd, u32 full, u32 step
 {
 	u64 some = wide_ns(c, cwnd, full);
 
-	if (!is_known(c) || c->over_ns > some)
+	if (!is_known(c) || over_ns(c) > some)
 		return 0;
-	return min(steps, max(cwnd / (c->over_ns > some / 4 ? WIDE_SLOW : WIDE_PART), 1u));
+	return min(steps, max(cwnd / (over_ns(c) > some / 4 ? WIDE_SLOW : WIDE_PART), 1u));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_wide_steps);
 
 u32 srn_crowd_wide_excess(const struct srn_crowd *c, u32 cwnd, u32 full)
 {
-	u64 most = 2 * wide_ns(c, cwnd, full);
+	u64 most, over;
 
-	if (cwnd <= full || c->over_ns <= most)
+	if (cwnd <= full || !is_known(c))
 		return 0;
-	return min_t(u64, div64_u64(cwnd * (c->over_ns - most), c->path_ns + c->over_ns), cwnd - full);
+	most = 2 * wide_ns(c, cwnd, full);
+	over = over_ns(c);
+	if (over <= most)
+		return 0;
+	return min_t(u64, div64_u64(cwnd * (over - most), c->path_ns + over), cwnd - full);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_wide_excess);
 

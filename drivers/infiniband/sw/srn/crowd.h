@@ -21,10 +21,11 @@ struct srn_crowd {
 	u32 lost;		/* PSNs, since the last srn_crowd_lost(), */
 	u32 was_lost;		/* and in the time before that, */
 	u32 was_sent;		/* in which so many went for the first time */
-	u64 path_ns;		/* the least since much was out: what is out itself may hide the path */
-	u64 over_ns;		/* what the last answer took longer than that */
-	u8 heavy;		/* times in a row that more was lost than by chance */
+	u32 path_ns;		/* the least since much was out: what is out itself may hide the path; at most, and
+				 * if unknown, U32_MAX
+				 */
 	u16 vain;		/* timed answers in a row with too long a queue though few might be out */
+	u8 heavy;		/* times in a row that more was lost than by chance */
 	bool stale;		/* delay_ns is of when much more was out */
 };
 
@@ -59,6 +60,9 @@ enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns);
 
 /** srn_crowd_cut() - how much less of @cwnd PSNs is to be out after a loss by chance */
 u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd);
+
+/** srn_crowd_lost_much() - whether of what went until the last srn_crowd_lost() more is lost than by chance */
+bool srn_crowd_lost_much(const struct srn_crowd *c);
 
 /** srn_crowd_is() - whether queues are minded: something was lost by one */
 static inline bool srn_crowd_is(const struct srn_crowd *c)

@@ -70,7 +70,7 @@ void srn_hello_send(struct srn_qp *qp)
 		return;
 	if (!srn_sack_hello(qp, acked ? srn_psn_add(qp->window.una, -1) : before_first(qp)))
 		return;
-	qp->peer.fence = !acked;
+	qp->peer.fence = !acked && !qp->peer.sacks;
 	qp->peer.due = false;
 	qp->peer.left--;
 }
@@ -84,17 +84,28 @@ static bool has_asked(const struct srn_qp *qp)
 	return qp->peer.left < HELLOS;
 }
 
+/* Of who says hello, or of whom somebody says that, nothing shows that it has heard the answer: what it says that
+ * it holds, it does for who it knows.
+ */
 static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 {
+	u32 most = qp->peer.knows ? SRN_HOLD_WIDE : SRN_HOLD_AHEAD;
+
 	qp->peer.sacks = true;
 	qp->peer.due = false;
 	qp->peer.fence = false;
 	qp->peer.parts |= sack->parts;
-	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, SRN_HOLD_WIDE);
+	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, most);
 	srn_hold_widen(qp->dev, &qp->resp.hold, qp->mtu);
 	srn_window_set_reach(&qp->window, qp->peer.ahead);
 	if (sack->tells)
 		srn_react_meet(qp);
+}
+
+static void meet_who_knows(struct srn_qp *qp, const struct srn_sack *sack)
+{
+	qp->peer.knows = true;
+	meet(qp, sack);
 }
 
 /* It was asked with what is in flight, and a SACK says all that the answer did. */
@@ -104,8 +115,8 @@ bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (qp->recovery != SRN_RECOVERY_SACK)
 		return false;
-	if (!qp->peer.sacks && srn_sack_read(skb, &sack))
-		meet(qp, &sack);
+	if (!qp->peer.knows && srn_sack_read(skb, &sack))
+		meet_who_knows(qp, &sack);
 	return qp->peer.sacks;
 }
 
@@ -117,7 +128,7 @@ void srn_hello_rx_answer(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	if (sack.kind == SRN_SACK_ANSWER && has_asked(qp) &&
 	    is_behind(srn_pkt(skb)->psn, qp->window.una, SRN_PSNS))
-		meet(qp, &sack);
+		meet_who_knows(qp, &sack);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hello_rx_answer);
 

@@ -16,20 +16,20 @@ struct srn_qp;
 /* Owner of the turn only. */
 struct srn_peer {
 	/* What is known of it. */
-	bool sacks;		/* it understands SACKs */
+	bool sacks;		/* it understands SACKs, */
+	bool knows;		/* and that this side does: until then it may hold no more than any peer */
 	bool parts;		/* it answers all that is asked for again, in order */
-	u32 ahead;		/* PSNs that it can hold */
 	/* When it is asked. */
 	bool due;		/* with what leaves next, if it may */
 	u8 left;		/* so many times more */
 	bool only_reads;	/* nothing but READs and atomics has begun, and few PSNs */
 	bool fence;		/* it was asked beside them: nothing else begins until they are answered */
+	bool owed;		/* an answer: its hello came in this round */
+	u32 owed_psn;		/* with this PSN */
 	u32 acked;		/* where this is the oldest PSN that was not acknowledged: the one in
 				 * front of it is that of a SEND or WRITE; or SRN_HELLO_NO_PSN
 				 */
-	/* What it is answered. */
-	bool owed;		/* its hello came in this round */
-	u32 owed_psn;		/* with this PSN */
+	u32 ahead;		/* PSNs that it can hold */
 };
 
 /* Has more bits than one. */
@@ -42,6 +42,12 @@ void srn_hello_start(struct srn_qp *qp);
 static inline void srn_hello_later(struct srn_peer *peer)
 {
 	peer->due = !peer->sacks && peer->left;
+}
+
+/** srn_hello_again() - it is of use that the peer knows us, of which only its own hello came */
+static inline void srn_hello_again(struct srn_peer *peer)
+{
+	peer->due = !peer->knows && peer->left;
 }
 
 /** srn_hello_after_ack() - an ACK has moved the oldest PSN to @una: a hello may leave there */

@@ -38,7 +38,8 @@
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
 /* As many for each of these that a path takes, while nothing queues on it (crowd.h), to a peer with SACK, up
- * to what that holds where the first one is lost: packets take twice their payload in memory.
+ * to what that holds where the first one is lost: its copies take twice their payload in memory, or
+ * somewhat more with a path MTU of 1024; where they take much more it drops the last of them.
  */
 #define SRN_WINDOW_PATH_NS	10000000
 #define SRN_WINDOW_WIDE		3072
@@ -54,8 +55,9 @@
 #define SRN_UNSENT_WAIT_MAX_NS	3200000
 
 /* Memory of the packets (skb truesize) that may wait for a QP's turn, and for those of all
- * QPs of a device; more is dropped as the network would. A QP: four windows of a peer that
- * sends whole trains, and one where half of the device's is taken. Where all is taken, each
+ * QPs of a device; more is dropped as the network would. A QP: four windows of SRN_WINDOW_BYTES of
+ * a peer that sends whole trains (of a long path's not all: that comes with the pace of the path), and
+ * one where half of the device's is taken. Where all is taken, each
  * has its part of as much again, between the last two: it is not refused for what others hold.
  */
 #define SRN_RXQ_BYTES		SZ_4M

@@ -101,6 +101,14 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
 
+static void refilled(struct srn_qp *qp)
+{
+	u32 was = qp->window.cwnd;
+
+	srn_window_refilled(&qp->window);
+	trace_srn_window(qp, was, SRN_WINDOW_SETTLED);
+}
+
 void srn_lost_acked(struct srn_qp *qp)
 {
 	if (likely(!qp->score))
@@ -110,7 +118,7 @@ void srn_lost_acked(struct srn_qp *qp)
 	else
 		srn_lost_stop(qp);
 	if (srn_psn_diff(qp->window.at.psn, qp->window.una) >= 0)
-		srn_window_refilled(&qp->window);
+		refilled(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_acked);
 

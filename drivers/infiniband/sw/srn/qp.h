@@ -125,6 +125,12 @@ struct srn_qp {
 	atomic_t rxq_bytes;		/* of both, truesize; at most SRN_RXQ_BYTES */
 };
 
+/* ib_core allocates it by kzalloc(), which would take twice as much. Locks are longer where they are looked after. */
+#if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_MUTEXES) && \
+	!defined(CONFIG_DEBUG_LOCK_ALLOC) && !defined(CONFIG_PREEMPT_RT)
+static_assert(sizeof(struct srn_qp) <= 2048);
+#endif
+
 static inline struct srn_qp *to_srn_qp(struct ib_qp *qp)
 {
 	return container_of(qp, struct srn_qp, ibqp);

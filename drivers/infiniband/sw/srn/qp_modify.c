@@ -135,7 +135,7 @@ static void apply_av(struct srn_qp *qp, struct change *c)
 	swap(qp->known, c->known);
 	swap(qp->has_path, c->has_path);
 	qp->asked = c->asked;
-	srn_window_untime(&qp->window);	/* of the former path */
+	srn_retry_move(qp);
 	srn_pace_limit(&qp->pace, SRN_PACE_PATH,
 		       srn_rate_of_static(qp->asked.static_rate, READ_ONCE(qp->dev->mbps)));
 }

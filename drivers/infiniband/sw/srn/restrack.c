@@ -63,7 +63,7 @@ static int put_path(struct sk_buff *msg, struct srn_qp *qp)
 	return rdma_nl_put_driver_u32(msg, "srtt-us", micros(READ_ONCE(qp->rtt.srtt_ns))) ||
 	       rdma_nl_put_driver_u32(msg, "rttvar-us", micros(READ_ONCE(qp->rtt.var_ns))) ||
 	       rdma_nl_put_driver_u32(msg, "window-threshold", READ_ONCE(w->ssthresh)) ||
-	       rdma_nl_put_driver_u32(msg, "window-most", READ_ONCE(w->full)) ||
+	       rdma_nl_put_driver_u32(msg, "window-most", READ_ONCE(w->most)) ||
 	       rdma_nl_put_driver_u32(msg, "probes", READ_ONCE(qp->retry.probes)) ||
 	       rdma_nl_put_driver_u32(msg, "rnr-wait", READ_ONCE(qp->retry.rnr_wait)) ||
 	       rdma_nl_put_driver_u32(msg, "held-pkts", READ_ONCE(qp->resp.hold.num)) ||

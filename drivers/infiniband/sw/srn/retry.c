@@ -36,6 +36,16 @@ void srn_retry_refill(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_refill);
 
+void srn_retry_move(struct srn_qp *qp)
+{
+	u32 was = qp->window.cwnd;
+
+	srn_window_move(&qp->window);
+	trace_srn_window(qp, was, SRN_WINDOW_SETTLED);
+	qp->rtt = (struct srn_rtt){};
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_move);
+
 void srn_retry_reset(struct srn_qp *qp)
 {
 	struct srn_retry *retry = &qp->retry;
@@ -111,11 +121,14 @@ static void restart(struct srn_qp *qp)
 /* What is sent from here on has the whole timeout to be answered. */
 static void seek(struct srn_qp *qp, u32 psn)
 {
+	u32 was = qp->window.cwnd;
+
 	srn_lost_stop(qp);
 	srn_gaps_stop(qp);
 	srn_window_seek(&qp->window, (struct srn_cursor){
 		.index = srn_sq_find(&qp->sq, psn), .psn = psn,
 	});
+	trace_srn_window(qp, was, SRN_WINDOW_SETTLED);
 	qp->retry.probing = false;
 	srn_resend_stop(&qp->resend);
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
@@ -166,6 +179,8 @@ static void look_at_delay(struct srn_qp *qp)
 	delay = srn_window_delay(w, least, now);
 	srn_window_mind(w);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
+	if (srn_window_wants_reach(w))
+		srn_hello_again(&qp->peer);
 	if (!srn_window_is_late(w, delay, timeout_ns(qp)))
 		return;
 	srn_count(qp->dev, SRN_CNT_LATE);

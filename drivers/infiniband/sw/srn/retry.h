@@ -27,6 +27,9 @@ struct srn_retry {
 /** srn_retry_refill() - the QP's retry counts were set */
 void srn_retry_refill(struct srn_qp *qp);
 
+/** srn_retry_move() - the QP has another path: nothing is known of it */
+void srn_retry_move(struct srn_qp *qp);
+
 /** srn_retry_reset() - nothing is in flight, nothing is waited for */
 void srn_retry_reset(struct srn_qp *qp);
 

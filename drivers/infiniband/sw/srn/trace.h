@@ -81,7 +81,8 @@
 	X(COLLAPSED, "silence")	\
 	X(LATE, "late")		\
 	X(CROWDED, "crowded")	\
-	X(SPARED, "spared")
+	X(SPARED, "spared")	\
+	X(SETTLED, "settled")
 
 #define SRN_SEND_FLAG_NAMES(X)	\
 	X(FENCE)		\

@@ -55,7 +55,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->end = psn;
 	w->at.psn = psn;
 	w->full = min_t(u32, SRN_WINDOW, SRN_WINDOW_BYTES / mtu);
-	w->wide = min_t(u32, SRN_WINDOW_WIDE, SRN_WINDOW_WIDE_BYTES / mtu);
+	w->most_any = min_t(u32, SRN_WINDOW_WIDE, SRN_WINDOW_WIDE_BYTES / mtu);
 	w->most = w->full;
 	w->cwnd = BEGIN;
 	w->floor = 1;
@@ -112,6 +112,17 @@ bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_sent);
 
+/* What has room leaves at once, so that is no more than @least, or some; it doubles back to what it was. */
+static void settle(struct srn_window *w, u32 least)
+{
+	u32 most = max(srn_window_load(w) + BURST, least);
+
+	if (w->cwnd <= w->full || w->cwnd <= most)
+		return;
+	w->ssthresh = max(w->ssthresh, w->cwnd);
+	w->cwnd = most;
+}
+
 void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 {
 	w->at = to;
@@ -121,6 +132,7 @@ void srn_window_seek(struct srn_window *w, struct srn_cursor to)
 	w->timed_again = true;
 	/* What is asked again is in flight when it is sent again. */
 	w->rd_head = w->rd_tail;
+	settle(w, w->full);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_seek);
 
@@ -153,15 +165,18 @@ static void shrink(struct srn_window *w, u32 cwnd)
 /* Few, and twice as many with each that is answered, up to half of what was. */
 static void begin_again(struct srn_window *w)
 {
-	w->ssthresh = max(w->cwnd / 2, w->floor);
+	w->ssthresh = max_t(u32, w->cwnd / 2, w->floor);
 	cut_to(w, w->floor);
 	srn_crowd_few(&w->crowd);
 }
 
-/* What stands in a queue too long for it is no chance. */
+/* What stands in a queue too long for it is no chance, nor is much of what goes where a queue is too short to be
+ * seen.
+ */
 static u32 chance_cut(const struct srn_window *w)
 {
-	if (srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full))
+	if (srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full) ||
+	    (w->cwnd > w->full && srn_crowd_lost_much(&w->crowd)))
 		return w->cwnd / 4;
 	return srn_crowd_cut(&w->crowd, w->cwnd);
 }
@@ -178,7 +193,7 @@ static void cut(struct srn_window *w, u64 now_ns)
 		shrink(w, max(was - chance_cut(w), min_t(u32, was, SRN_WINDOW_FEW)));
 		break;
 	case SRN_CROWD_FULL:
-		shrink(w, max(was - DIV_ROUND_UP(was, 4), w->floor));
+		shrink(w, max_t(u32, was - DIV_ROUND_UP(was, 4), w->floor));
 		drain(w, now_ns);
 		break;
 	case SRN_CROWD_BLIND:
@@ -201,25 +216,52 @@ void srn_window_lost(struct srn_window *w, u32 num, u64 sent_ns, u64 now_ns)
 EXPORT_SYMBOL_IF_KUNIT(srn_window_lost);
 
 /* A little more than fills a short path is not worth the care that more takes. */
-static u32 most_on(const struct srn_window *w)
+static u32 most_on_path(const struct srn_window *w)
 {
 	u64 path = min_t(u64, w->crowd.path_ns, NSEC_PER_SEC);
 	u64 most = div_u64(w->full * path, SRN_WINDOW_PATH_NS);
 
-	if (w->reach == REACH_ANY || most < w->full + w->full / 4)
-		return w->full;
-	return min_t(u64, most, w->wide);
+	return most < w->full + w->full / 4 ? w->full : min_t(u64, most, w->most_any);
+}
+
+/* Whether the peer keeps more than each does. */
+static bool keeps_much(const struct srn_window *w)
+{
+	return w->reach > SRN_HOLD_AHEAD && w->reach != REACH_ANY;
 }
 
 /* What doubles up to the most goes on doing so. */
-static void widen(struct srn_window *w)
+static void set_most(struct srn_window *w, u32 most)
 {
 	bool begins = w->ssthresh == w->most;
 
-	w->most = most_on(w);
-	w->ssthresh = begins ? w->most : min(w->ssthresh, w->most);
-	w->cwnd = min(w->cwnd, w->most);
+	w->most = most;
+	w->ssthresh = begins ? most : min(w->ssthresh, most);
+	w->cwnd = min(w->cwnd, most);
 }
+
+bool srn_window_wants_reach(const struct srn_window *w)
+{
+	return w->reach <= SRN_HOLD_AHEAD && most_on_path(w) > w->full;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_wants_reach);
+
+void srn_window_hold_back(struct srn_window *w)
+{
+	if (!keeps_much(w))
+		return;
+	w->reach = SRN_HOLD_AHEAD;
+	set_most(w, w->full);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_hold_back);
+
+void srn_window_move(struct srn_window *w)
+{
+	srn_window_untime(w);
+	srn_crowd_start(&w->crowd);
+	set_most(w, w->full);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_move);
 
 u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 {
@@ -228,7 +270,7 @@ u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 
 	w->timed = false;
 	srn_crowd_path(&w->crowd, w->cwnd > w->full);
-	widen(w);
+	set_most(w, keeps_much(w) ? most_on_path(w) : w->full);
 	return delay;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_delay);
@@ -252,7 +294,7 @@ void srn_window_mind(struct srn_window *w)
 		cut_to(w, w->floor);
 		drain(w, w->crowd.now_ns);
 	} else if (excess) {
-		w->cwnd = max(w->cwnd - excess, w->floor);
+		w->cwnd = max_t(u32, w->cwnd - excess, w->floor);
 		w->ssthresh = w->cwnd;
 		w->credit = 0;
 	}
@@ -261,7 +303,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_mind);
 
 void srn_window_late(struct srn_window *w)
 {
-	shrink(w, max(w->cwnd / 2, w->floor));
+	shrink(w, max_t(u32, w->cwnd / 2, w->floor));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_late);
 
@@ -309,7 +351,7 @@ static void restore(struct srn_window *w)
 
 	w->cut = false;
 	w->cwnd = max(w->cwnd, min3(some, grown, (u32)w->most));
-	w->ssthresh = max(w->ssthresh, min_t(u32, w->spare_ssthresh, w->most));
+	w->ssthresh = max_t(u32, w->ssthresh, min(w->spare_ssthresh, w->most));
 }
 
 /* If anything new has left since, all of it has gone again. */
@@ -359,7 +401,7 @@ u32 srn_window_chunk(const struct srn_window *w, u32 npsn, u32 reads, bool parts
 
 	/* What may be out beside READs (SRN_WINDOW_READS) is for no more, however long the path. */
 	if (parts && (lost || begins))
-		return min(chunk_of_parts(w, npsn, reads), w->full);
+		return min_t(u32, chunk_of_parts(w, npsn, reads), w->full);
 	/* Two requests, so that the second waits at the peer when the first is answered. */
 	if (w->cwnd < 2 * CHUNK && (lost || begins))
 		return max3(w->cwnd / 2, w->cwnd / max_t(u32, reads, 1), chunk_least(w, npsn, reads));
@@ -387,22 +429,36 @@ static void grow(struct srn_window *w, u32 acked)
 	}
 }
 
-void srn_window_came(struct srn_window *w, u32 num)
+/* Beyond what fills a short path only what was used grows (RFC 7661), and where much was lost nothing until what was
+ * out then is answered.
+ */
+static bool may_grow(const struct srn_window *w, u32 used)
+{
+	if (w->draining || w->cwnd >= w->most)
+		return false;
+	if (w->cwnd < w->full)
+		return true;
+	return used >= w->cwnd / 2 && !(w->cut && srn_crowd_lost_much(&w->crowd));
+}
+
+/* @used: PSNs that were on their way until @num of them came. */
+static void came(struct srn_window *w, u32 num, u32 used)
 {
 	if (w->draining && srn_window_load(w) <= w->cwnd)
 		w->draining = false;
-	if (!w->draining && w->cwnd < w->most)
+	if (may_grow(w, used))
 		grow(w, num);
+}
+
+void srn_window_came(struct srn_window *w, u32 num)
+{
+	came(w, num, srn_window_load(w) + num);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_came);
 
-/* It doubles back to what it was. */
 void srn_window_refilled(struct srn_window *w)
 {
-	if (w->cwnd <= w->full)
-		return;
-	w->ssthresh = max(w->ssthresh, w->cwnd);
-	w->cwnd = min(w->cwnd, srn_window_load(w) + BURST);
+	settle(w, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_refilled);
 
@@ -410,7 +466,7 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 {
 	/* What a scoreboard knew of has made it grow by then. */
 	if (unlikely(w->cwnd < w->most))
-		srn_window_came(w, w->gone ? 1 : srn_psn_diff(psn, w->una));
+		came(w, w->gone ? 1 : srn_psn_diff(psn, w->una), srn_window_load(w));
 	w->una = psn;
 	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0) {
 		w->cut = w->draining = w->tail = false;
@@ -418,6 +474,9 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 		if (srn_psn_diff(psn, w->at.psn) <= 0)
 			srn_window_guilty(w);
 	}
+	/* The program has nothing more: what it will have is not to leave as one. */
+	if (unlikely(w->cwnd > w->full) && psn == w->at.psn)
+		settle(w, w->full);
 	while (w->rd_head != w->rd_tail && srn_psn_diff(psn, *rd_last(w, w->rd_head)) > 0)
 		w->rd_head++;
 }

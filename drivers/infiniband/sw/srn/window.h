@@ -29,6 +29,7 @@ enum srn_window_why {
 	SRN_WINDOW_LATE,
 	SRN_WINDOW_CROWDED,
 	SRN_WINDOW_SPARED,
+	SRN_WINDOW_SETTLED,
 	SRN_WINDOW_WHY_MAX,
 };
 
@@ -47,13 +48,13 @@ struct srn_window {
 	u32 gone;		/* without so many of those that are: the peer has them, or they are lost */
 	u32 came;		/* likewise of the answers to READs: they are here, or lost */
 	u32 reach;		/* and with them */
-	u32 full;		/* so many fill a path that is not long, */
-	u32 wide;		/* and so many may be out on any: */
-	u32 most;		/* cwnd grows up to it, */
-	u32 floor;		/* and is not below this, whatever is lost */
 	u32 ssthresh;		/* below it cwnd doubles, above it grows slowly */
 	u32 credit;		/* towards the next step of cwnd */
 	u32 cut_end;		/* what was sent before the last cut ends here */
+	u16 full;		/* so many fill a path that is not long, */
+	u16 most_any;		/* and more than so many may be out on none: */
+	u16 most;		/* cwnd grows up to what may on this one, */
+	u16 floor;		/* and is not below this, whatever is lost */
 	bool cut;		/* cut_end is ahead of una */
 	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
 	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
@@ -312,6 +313,15 @@ static inline void srn_window_set_reach(struct srn_window *w, u32 psns)
 {
 	w->reach = psns;
 }
+
+/** srn_window_wants_reach() - whether more might be out on this path, if the peer were known to keep more */
+bool srn_window_wants_reach(const struct srn_window *w);
+
+/** srn_window_hold_back() - the peer misses something, and does not say that it keeps anything */
+void srn_window_hold_back(struct srn_window *w);
+
+/** srn_window_move() - what leaves from here on takes another path, of which nothing is known */
+void srn_window_move(struct srn_window *w);
 
 /** srn_window_asked() - all that is in flight was asked about, with a packet sent again */
 static inline void srn_window_asked(struct srn_window *w)

@@ -84,6 +84,44 @@ static void srn_hello_met_reader_test(struct kunit *test)
 	expect_left(test, 3, IB_OPCODE_RC_SEND_ONLY, 1);
 }
 
+/* Of a peer that said hello it is not known that it has heard the answer: where that is of use it is asked all the
+ * same, with its own answer or a SACK it shows that it has, and then no more.
+ */
+static void srn_hello_known_test(struct kunit *test)
+{
+	struct srn_qp *qp;
+	struct sk_buff *skb;
+	u32 sack;
+
+	for (sack = 0; sack < 2; sack++) {
+		qp = start_reads(test, 3);
+		qp->peer.sacks = true;
+		qp->peer.due = false;
+		srn_window_set_reach(&qp->window, SRN_HOLD_AHEAD);
+		srn_hello_later(&qp->peer);
+		KUNIT_EXPECT_FALSE(test, qp->peer.due);
+		run(qp, 1);
+		answer_read(test, qp, SRN_PSN_MASK);
+		srn_hello_again(&qp->peer);
+		KUNIT_EXPECT_TRUE(test, qp->peer.due);
+		run(qp, 1);
+		expect_left(test, 1, IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_PSN_MASK - 1);
+		/* It answers with sense. */
+		KUNIT_EXPECT_FALSE(test, qp->peer.fence);
+		if (sack) {
+			srn_completer_rx(qp, new_word(test, SRN_SACK_HELD, 0, SRN_HOLD_WIDE));
+		} else {
+			skb = new_word(test, SRN_SACK_ANSWER, SRN_PSN_MASK - 1, SRN_HOLD_WIDE);
+			srn_hello_rx_answer(qp, skb);
+			kfree_skb(skb);
+		}
+		KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
+		srn_hello_again(&qp->peer);
+		stop();
+		KUNIT_EXPECT_FALSE(test, qp->peer.due);
+	}
+}
+
 struct reader_row {
 	const char *desc;
 	u32 una, end;		/* PSNs from the first one on */
@@ -138,6 +176,7 @@ static struct kunit_case srn_hello_reader_cases[] = {
 	KUNIT_CASE(srn_hello_reader_test),
 	KUNIT_CASE(srn_hello_nonsense_test),
 	KUNIT_CASE(srn_hello_met_reader_test),
+	KUNIT_CASE(srn_hello_known_test),
 	KUNIT_CASE_PARAM(srn_hello_when_reader_test, reader_gen_params),
 	KUNIT_CASE(srn_hello_of_reader_once_round_test),
 	{}

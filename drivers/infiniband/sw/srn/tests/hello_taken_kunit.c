@@ -152,12 +152,14 @@ static void srn_hello_late_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_BAD_STATE), 1);
 }
 
-/* However much or little it says that it holds. */
+/* However much or little it says that it holds; no more than any peer does, until it is known that it has heard of
+ * this side. From then on what it says again counts.
+ */
 static void srn_hello_ahead_test(struct kunit *test)
 {
 	static const u32 aheads[][2] = {
 		{ 0, SRN_WINDOW }, { SRN_WINDOW + 1, SRN_WINDOW + 1 },
-		{ 0x3fffffff, SRN_HOLD_WIDE },
+		{ SRN_HOLD_WIDE, SRN_HOLD_AHEAD }, { 0x3fffffff, SRN_HOLD_AHEAD },
 	};
 	struct srn_qp *qp = &new_owner(test)->qp;
 	u32 i;
@@ -176,6 +178,12 @@ static void srn_hello_ahead_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, qp->window.reach, aheads[i][1]);
 		KUNIT_EXPECT_EQ(test, qp->resp.hold.mtu, MTU);
 	}
+	qp->peer.knows = true;
+	local_bh_disable();
+	srn_round_rx(qp, new_hello(test, SRN_PSN_MASK, SRN_HOLD_WIDE));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
 }
 
 static struct kunit_case srn_hello_taken_cases[] = {

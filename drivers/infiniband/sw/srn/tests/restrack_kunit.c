@@ -122,7 +122,7 @@ static void srn_restrack_path_test(struct kunit *test)
 	qp->dcqcn = (struct srn_dcqcn){ .rate = 125000, .target = 250000, .alpha = 512 << 10 };
 	qp->rtt = (struct srn_rtt){ .srtt_ns = 5000000000, .var_ns = 1ull << 62 };
 	qp->window.ssthresh = 88;
-	qp->window.full = 99;
+	qp->window.most = 99;
 	qp->retry.probes = 4;
 	qp->retry.rnr_wait = true;
 	qp->resp.hold.num = 12;

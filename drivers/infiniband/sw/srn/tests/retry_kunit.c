@@ -205,6 +205,46 @@ static void srn_retry_learns_longer_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
 }
 
+/* To another address it is another path. */
+static void srn_retry_move_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+
+	end();
+	qp->rtt = (struct srn_rtt){ .srtt_ns = 100 * MS, .bound_ns = 200 * MS, .doubt = true };
+	qp->window.most = 10 * SRN_WINDOW;
+	qp->window.cwnd = 5 * SRN_WINDOW;
+	qp->window.ssthresh = 6 * SRN_WINDOW;
+	srn_crowd_sample(&qp->window.crowd, MS, MS, 0, 16, false);
+	srn_retry_move(qp);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&qp->rtt), 0);
+	KUNIT_EXPECT_FALSE(test, qp->rtt.doubt);
+	KUNIT_EXPECT_EQ(test, qp->window.most, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, qp->window.cwnd, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, qp->window.ssthresh, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, qp->window.crowd.least_ns, U64_MAX);
+	KUNIT_EXPECT_FALSE(test, qp->window.timed);
+}
+
+/* More might be out on a path as long, if the peer were known to have heard of us: it is asked. */
+static void srn_retry_asks_for_reach_test(struct kunit *test)
+{
+	static const struct { u64 path_ns; bool knows, due; } rows[] = {
+		{ 30 * MS, false, true }, { 30 * MS, true, false }, { MS, false, false },
+	};
+	struct srn_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+		qp->peer = (struct srn_peer){ .sacks = true, .knows = rows[i].knows, .left = 4 };
+		srn_window_set_reach(&qp->window, rows[i].knows ? SRN_HOLD_WIDE : SRN_HOLD_AHEAD);
+		answer(test, qp, rows[i].path_ns, SRN_WINDOW_FEW - 1);
+		end();
+		KUNIT_EXPECT_EQ_MSG(test, qp->peer.due, rows[i].due, "%d", i);
+	}
+}
+
 /* What went again in silence was not lost: as many may be out as before it. One answer may be to what went again,
  * and those before it lost.
  */
@@ -363,6 +403,22 @@ static void srn_retry_spares_no_read_test(struct kunit *test)
 	end();
 }
 
+/* A peer with SACKs that names a gap without one keeps less than it said. */
+static void srn_retry_nak_holds_back_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+
+	qp->peer.sacks = true;
+	srn_window_set_reach(&qp->window, SRN_HOLD_WIDE);
+	qp->window.most = 8 * SRN_WINDOW;
+	qp->window.cwnd = 4 * SRN_WINDOW;
+	say(test, qp, SRN_SYN_NAK_SEQ, 4);
+	end();
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+	KUNIT_EXPECT_EQ(test, qp->window.most, SRN_WINDOW);
+	KUNIT_EXPECT_LE(test, qp->window.cwnd, SRN_WINDOW);
+}
+
 /* What a gap is in front of, or the peer was not ready for, is answered late for that. */
 static void srn_retry_gap_is_not_timed_test(struct kunit *test)
 {
@@ -405,12 +461,15 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE_PARAM(srn_retry_patience_test, patience_gen_params),
 	KUNIT_CASE(srn_retry_learns_long_path_test),
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
+	KUNIT_CASE(srn_retry_move_test),
+	KUNIT_CASE(srn_retry_asks_for_reach_test),
 	KUNIT_CASE(srn_retry_spares_test),
 	KUNIT_CASE(srn_retry_spares_who_tells_test),
 	KUNIT_CASE(srn_retry_spares_no_outage_test),
 	KUNIT_CASE(srn_retry_spares_no_queue_test),
 	KUNIT_CASE(srn_retry_spares_no_gap_test),
 	KUNIT_CASE(srn_retry_spares_no_read_test),
+	KUNIT_CASE(srn_retry_nak_holds_back_test),
 	KUNIT_CASE(srn_retry_gap_is_not_timed_test),
 	KUNIT_CASE(srn_retry_shorter_wait_test),
 	{}

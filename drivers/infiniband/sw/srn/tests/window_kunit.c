@@ -253,8 +253,7 @@ static void srn_window_spare_most_test(struct kunit *test)
 	w->ssthresh = 4 * SRN_WINDOW;
 	send_all(w);
 	fall_silent(w, false);
-	w->most = SRN_WINDOW;
-	w->ssthresh = SRN_WINDOW;
+	srn_window_move(w);
 	jump(w, psn(2), true);
 	send_all(w);
 	jump(w, psn(8), true);

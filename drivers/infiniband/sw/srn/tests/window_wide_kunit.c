@@ -32,11 +32,17 @@ static struct srn_window *new_window(struct kunit *test, u32 cwnd)
 	return w;
 }
 
-static void turn_over(struct srn_window *w)
+static void send_all(struct srn_window *w)
 {
 	while (!srn_window_is_full(w, 1))
 		srn_window_sent(w, 1, true, false);
-	srn_window_acked(w, w->at.psn);
+}
+
+/* All but one are answered: the program has more. */
+static void turn_over(struct srn_window *w)
+{
+	send_all(w);
+	srn_window_acked(w, srn_psn_add(w->at.psn, -1));
 }
 
 /* As many as fill a short path for each part of it, in packets and bytes; to a peer that holds them. */
@@ -46,12 +52,15 @@ static void srn_window_wide_most_test(struct kunit *test)
 		{ MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
 		{ 10 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
 		{ 12 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW },
+		{ 12500000, 1024, SRN_HOLD_WIDE, SRN_WINDOW * 5 / 4 },
 		{ 15 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW * 3 / 2 },
 		{ 100 * MS, 1024, SRN_HOLD_WIDE, 10 * SRN_WINDOW },
 		{ 100 * MS, 256, SRN_HOLD_WIDE, 10 * SRN_WINDOW },
 		{ 1000 * MS, 1024, SRN_HOLD_WIDE, SRN_WINDOW_WIDE },
 		{ U64_MAX / 2, 1024, SRN_HOLD_WIDE, SRN_WINDOW_WIDE },
 		{ 1000 * MS, 4096, SRN_HOLD_WIDE, SRN_WINDOW_WIDE_BYTES / 4096 },
+		{ 100 * MS, 1024, SRN_HOLD_AHEAD + 1, 10 * SRN_WINDOW },
+		{ 100 * MS, 1024, SRN_HOLD_AHEAD, SRN_WINDOW },
 		{ 100 * MS, 1024, SRN_PSN_MASK / 2, SRN_WINDOW },
 		{ 1000 * MS, 4096, SRN_PSN_MASK / 2, SRN_WINDOW_BYTES / 4096 },
 	};
@@ -100,11 +109,21 @@ static void srn_window_wide_grows_test(struct kunit *test)
 		KUNIT_EXPECT_LE_MSG(test, w->cwnd, rows[i].cwnd + rows[i].more, "%d", i);
 		KUNIT_EXPECT_GE_MSG(test, w->cwnd, rows[i].cwnd + rows[i].more - rows[i].more / 8, "%d", i);
 	}
+	/* Of a path that is not as long no more than a sixteenth. */
+	w = new_window(test, SRN_WINDOW);
+	answer(w, 20 * MS, 20 * MS);
+	answer(w, 21 * MS, 20 * MS);
+	turn_over(w);
+	KUNIT_EXPECT_GT(test, w->cwnd, SRN_WINDOW);
+	w->cwnd = SRN_WINDOW;
+	answer(w, 22 * MS, 20 * MS);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	/* Until it has lost something it doubles, up to the most. */
 	w = new_window(test, SRN_WINDOW);
 	w->ssthresh = w->most;
 	turn_over(w);
-	KUNIT_EXPECT_EQ(test, w->cwnd, 2 * SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 2 * SRN_WINDOW - 1);
 	w->cwnd = w->most - 1;
 	turn_over(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 10 * SRN_WINDOW);
@@ -166,6 +185,133 @@ static void srn_window_wide_lost_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1024 - 256);
 }
 
+/* It does not double again where it had to be less, however much the path takes. */
+static void srn_window_wide_keeps_threshold_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, SRN_WINDOW);
+
+	w->ssthresh = SRN_WINDOW / 2;
+	answer(w, PATH, PATH);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
+	w->ssthresh = 8 * SRN_WINDOW;
+	answer(w, 30 * MS, 30 * MS);
+	KUNIT_EXPECT_EQ(test, w->most, 3 * SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, 3 * SRN_WINDOW);
+}
+
+/* More than fills a short path grows with what is used of it, and, where much was lost, not while what was out then
+ * is.
+ */
+static void srn_window_wide_used_test(struct kunit *test)
+{
+	static const struct { u32 cwnd, out, gone, lost; bool cut, grows; } rows[] = {
+		{ 1024, 512, 0, 0, false, true }, { 1024, 511, 0, 0, false, false },
+		{ 1024, 700, 188, 0, false, true }, { 1024, 700, 189, 0, false, false },
+		{ 1024, 1024, 0, 21, true, false }, { 1024, 1024, 0, 20, true, true },
+		{ 1024, 1024, 0, 21, false, true },
+		{ SRN_WINDOW, SRN_WINDOW / 2 - 1, 0, 0, false, false },
+		{ SRN_WINDOW - 1, 32, 0, 0, false, true }, { SRN_WINDOW - 1, 255, 0, 21, true, true },
+	};
+	struct srn_window *w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = new_window(test, rows[i].cwnd);
+		w->ssthresh = w->most;
+		srn_window_sent(w, rows[i].out, true, false);
+		w->gone = rows[i].gone;
+		w->crowd.was_lost = rows[i].lost;
+		w->crowd.was_sent = 1000;
+		w->cut = rows[i].cut;
+		w->cut_end = w->end;
+		srn_window_acked(w, 16);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd > rows[i].cwnd, rows[i].grows, "%d", i);
+		/* So it is with what a SACK tells of, which was out until then. */
+		w = new_window(test, rows[i].cwnd);
+		w->ssthresh = w->most;
+		srn_window_sent(w, rows[i].out, true, false);
+		w->gone = rows[i].gone + 16;
+		w->crowd.was_lost = rows[i].lost;
+		w->crowd.was_sent = 1000;
+		w->cut = rows[i].cut;
+		srn_window_came(w, 16);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd > rows[i].cwnd, rows[i].grows, "%d", i);
+	}
+}
+
+/* What the program has after all was answered, or what goes again from the oldest on, leaves as fast as the wire is:
+ * no more than on a short path, and twice as much with each window that is answered.
+ */
+static void srn_window_wide_burst_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 1024);
+
+	srn_window_sent(w, 1000, true, false);
+	srn_window_acked(w, 999);
+	KUNIT_EXPECT_GE(test, w->cwnd, 1024);
+	srn_window_acked(w, 1000);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	KUNIT_EXPECT_GE(test, w->ssthresh, 1024);
+	w = new_window(test, 1024);
+	srn_window_sent(w, 1000, true, false);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, 1024);
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 2 * SRN_WINDOW - 1);
+	/* Forward it is what is on its way, and some. */
+	w = new_window(test, 1024);
+	srn_window_sent(w, 1000, true, false);
+	srn_window_seek(w, w->at);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1024);
+}
+
+/* One in fifty is no chance, and a queue of which nothing is seen. */
+static void srn_window_wide_lost_much_test(struct kunit *test)
+{
+	static const struct { u32 cwnd, lost, left; } rows[] = {
+		{ 1024, 20, 1024 - 1024 * 20 / 2 / 1000 }, { 1024, 21, 1024 - 256 },
+		{ SRN_WINDOW, 21, SRN_WINDOW - SRN_WINDOW * 21 / 2 / 1000 },
+	};
+	struct srn_window *w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = new_window(test, rows[i].cwnd);
+		srn_window_sent(w, 1000, true, false);
+		srn_window_lost(w, rows[i].lost, 0, PATH);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].left, "%d", i);
+	}
+}
+
+/* To a peer that does not keep what it said no more is out than to any; it may say so anew. */
+static void srn_window_hold_back_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test, 1024);
+
+	srn_window_hold_back(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->most, SRN_WINDOW);
+	KUNIT_EXPECT_EQ(test, w->reach, SRN_HOLD_AHEAD);
+	KUNIT_EXPECT_TRUE(test, srn_window_wants_reach(w));
+	answer(w, PATH, PATH);
+	KUNIT_EXPECT_EQ(test, w->most, SRN_WINDOW);
+	srn_window_set_reach(w, SRN_HOLD_WIDE);
+	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
+	answer(w, PATH, PATH);
+	KUNIT_EXPECT_EQ(test, w->most, 10 * SRN_WINDOW);
+	/* Nobody said anything. */
+	srn_window_start(w, 0, 1024);
+	srn_window_hold_back(w);
+	KUNIT_EXPECT_GT(test, w->reach, SRN_HOLD_WIDE);
+	answer(w, PATH, PATH);
+	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
+	/* Less than that stays. */
+	srn_window_set_reach(w, SRN_WINDOW);
+	srn_window_hold_back(w);
+	KUNIT_EXPECT_EQ(test, w->reach, SRN_WINDOW);
+}
+
 /* A READ asks for no more at once than the window of a short path. */
 static void srn_window_wide_chunk_test(struct kunit *test)
 {
@@ -191,6 +337,10 @@ static void srn_window_refilled_test(struct kunit *test)
 	srn_window_refilled(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 164);
 	KUNIT_EXPECT_EQ(test, w->ssthresh, 1024);
+	w = new_window(test, 1024);
+	srn_window_sent(w, 1000, true, false);
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1024);
 	w = new_window(test, SRN_WINDOW);
 	srn_window_refilled(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
@@ -202,6 +352,11 @@ static struct kunit_case srn_window_wide_cases[] = {
 	KUNIT_CASE(srn_window_wide_shrinks_test),
 	KUNIT_CASE(srn_window_wide_hidden_test),
 	KUNIT_CASE(srn_window_wide_lost_test),
+	KUNIT_CASE(srn_window_wide_lost_much_test),
+	KUNIT_CASE(srn_window_wide_keeps_threshold_test),
+	KUNIT_CASE(srn_window_wide_used_test),
+	KUNIT_CASE(srn_window_wide_burst_test),
+	KUNIT_CASE(srn_window_hold_back_test),
 	KUNIT_CASE(srn_window_wide_chunk_test),
 	KUNIT_CASE(srn_window_refilled_test),
 	{}
