@@ -120,18 +120,33 @@ TEST_P(Pace, RepeatsKeepToTheLimit) {
 // The wait of what goes again is not taken for the peer's silence: at 1 Mb/s it takes 67 ms, where
 // the local ACK timeout is 34 ms.
 TEST_P(Pace, WaitOfARepeatIsNoTimeout) {
+  // An answer that is later is asked for (wire.rst, Probes): then this machine was too busy.
+  constexpr auto kProbe = milliseconds(8);
+  constexpr int kBusyMost = 20;
   ASSERT_TRUE(SetRecovery("hold"));
-  Start({.mtu = 4096, .timeout = 13});
-  const Counters counters;
-  ASSERT_EQ(Limit(1000), 0);
-  PostWrite(1, 2 * mtu());
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(peer().Expect().bth.psn, DevPsn(i));
-  peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
-  EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
-  peer().Send(Ack(DevPsn(1), 1));
-  ExpectSent(1, IBV_WC_RDMA_WRITE);
-  EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
-  EXPECT_EQ(counters.Growth("retransmitted_pkts"), 1u);
+  for (int busy = 0; busy < kBusyMost; ++busy) {
+    Restart({.mtu = 4096, .timeout = 13});
+    const Counters counters;
+    ASSERT_EQ(Limit(1000), 0);
+    PostWrite(1, 2 * mtu());
+    EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
+    const Clock::time_point left = peer().last_arrival();
+    EXPECT_EQ(peer().Expect().bth.psn, DevPsn(1));
+    peer().Send(Nak(DevPsn(0), 0, roce::kNakSequence));
+    const bool asked = Clock::now() < left + kProbe;
+    EXPECT_EQ(peer().Expect().bth.psn, DevPsn(0));
+    const Clock::time_point again = peer().last_arrival();
+    peer().Send(Ack(DevPsn(1), 1));
+    if (!asked || Clock::now() > again + kProbe) {
+      peer().Drain(milliseconds(1));
+      continue;
+    }
+    ExpectSent(1, IBV_WC_RDMA_WRITE);
+    EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
+    EXPECT_EQ(counters.Growth("retransmitted_pkts"), 1u);
+    return;
+  }
+  FAIL() << "the test itself is never in time";
 }
 
 // What comes behind a request that waits for answers has a smaller share of the device's memory:
