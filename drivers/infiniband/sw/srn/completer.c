@@ -157,7 +157,8 @@ static void hold_back(struct srn_qp *qp)
 {
 	u32 was = qp->window.cwnd;
 
-	srn_window_hold_back(&qp->window);
+	if (srn_window_hold_back(&qp->window))
+		srn_hello_doubt(&qp->peer);
 	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 }
 

@@ -70,7 +70,7 @@ void srn_hello_send(struct srn_qp *qp)
 		return;
 	if (!srn_sack_hello(qp, acked ? srn_psn_add(qp->window.una, -1) : before_first(qp)))
 		return;
-	qp->peer.fence = !acked && !qp->peer.sacks;
+	qp->peer.fence = !acked && !qp->peer.knows;
 	qp->peer.due = false;
 	qp->peer.left--;
 }
@@ -84,31 +84,41 @@ static bool has_asked(const struct srn_qp *qp)
 	return qp->peer.left < HELLOS;
 }
 
-/* Of who says hello, or of whom somebody says that, nothing shows that it has heard the answer: what it says that
- * it holds, it does for who it knows.
- */
 static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 {
-	u32 most = qp->peer.knows ? SRN_HOLD_WIDE : SRN_HOLD_AHEAD;
-
 	qp->peer.sacks = true;
 	qp->peer.due = false;
-	qp->peer.fence = false;
 	qp->peer.parts |= sack->parts;
-	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, most);
 	srn_hold_widen(qp->dev, &qp->resp.hold, qp->mtu);
-	srn_window_set_reach(&qp->window, qp->peer.ahead);
 	if (sack->tells)
 		srn_react_meet(qp);
 }
 
-static void meet_who_knows(struct srn_qp *qp, const struct srn_sack *sack)
+static void set_ahead(struct srn_qp *qp, const struct srn_sack *sack, u32 most)
 {
-	qp->peer.knows = true;
-	meet(qp, sack);
+	qp->peer.ahead = clamp_t(u32, sack->ahead, SRN_WINDOW, most);
+	srn_window_set_reach(&qp->window, qp->peer.ahead);
 }
 
-/* It was asked with what is in flight, and a SACK says all that the answer did. */
+static void meet_who_knows(struct srn_qp *qp, const struct srn_sack *sack)
+{
+	meet(qp, sack);
+	qp->peer.knows = true;
+	qp->peer.fence = false;
+	set_ahead(qp, sack, SRN_HOLD_WIDE);
+}
+
+/* Of who says hello, or of whom somebody says that, nothing shows that it has heard the answer: what it says that
+ * it holds, it does for who it knows. Of who does know us it takes an answer, or a SACK, to say anything else.
+ */
+static void meet_who_asks(struct srn_qp *qp, const struct srn_sack *sack)
+{
+	meet(qp, sack);
+	if (!qp->peer.knows)
+		set_ahead(qp, sack, SRN_HOLD_AHEAD);
+}
+
+/* Whoever sends it has heard a hello, and what is in flight: it says all that the answer did. */
 bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_sack sack;
@@ -142,7 +152,7 @@ bool srn_hello_take(struct srn_qp *qp, struct sk_buff *skb)
 	    pkt->flags & SRN_PKT_ACKREQ || !srn_sack_read_hello(skb, &sack) ||
 	    !is_behind(pkt->psn, qp->resp.msg.psn, NEAR))
 		return false;
-	meet(qp, &sack);
+	meet_who_asks(qp, &sack);
 	qp->peer.owed = true;
 	qp->peer.owed_psn = pkt->psn;
 	return true;

@@ -2,7 +2,8 @@
 /* Whether the peer of a RC connection understands SACK packets: it is asked, with requests that
  * leave behind its first answer, and now and then, a few times. To who does not understand it the
  * question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
- * what the peer asks: the requester asks, the responder answers, and either way both know it then.
+ * what the peer asks: the requester asks, the responder answers. Then both know that the other one understands
+ * SACKs, and who asked that the other one knows: the answer may be lost.
  */
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
@@ -44,7 +45,13 @@ static inline void srn_hello_later(struct srn_peer *peer)
 	peer->due = !peer->sacks && peer->left;
 }
 
-/** srn_hello_again() - it is of use that the peer knows us, of which only its own hello came */
+/** srn_hello_doubt() - it does not do what it said: that may have been somebody else */
+static inline void srn_hello_doubt(struct srn_peer *peer)
+{
+	peer->knows = false;
+}
+
+/** srn_hello_again() - more might be out if the peer were known to know us: it is asked, if it is not */
 static inline void srn_hello_again(struct srn_peer *peer)
 {
 	peer->due = !peer->knows && peer->left;

@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 
 #include "board.h"
+#include "hello.h"
 #include "psn.h"
 #include "qp.h"
 #include "reorder.h"
@@ -101,6 +102,15 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
 
+/* It holds nothing any more: that it had room for little is over, and for more it is asked anew. */
+static void whole(struct srn_qp *qp)
+{
+	srn_lost_stop(qp);
+	srn_window_set_reach(&qp->window, max(qp->window.reach, qp->peer.ahead));
+	if (srn_window_wants_reach(&qp->window))
+		srn_hello_doubt(&qp->peer);
+}
+
 static void refilled(struct srn_qp *qp)
 {
 	u32 was = qp->window.cwnd;
@@ -116,7 +126,7 @@ void srn_lost_acked(struct srn_qp *qp)
 	if (srn_board_acked(qp, qp->score))
 		note_out(qp);
 	else
-		srn_lost_stop(qp);
+		whole(qp);
 	if (srn_psn_diff(qp->window.at.psn, qp->window.una) >= 0)
 		refilled(qp);
 }

@@ -21,6 +21,8 @@
 #define JUMPS		2
 /* And so many go again between them: what they are answered with is no jump. */
 #define AGAIN		2
+/* What was lost is compared with so many PSNs at most: an answer is timed more often than those go round. */
+#define JUDGED		(1 << 22)
 /* The peer holds as much as anybody has out. */
 #define REACH_ANY	(SRN_PSN_MASK / 2)
 /* Above ssthresh: steps for each window that was answered. */
@@ -230,13 +232,13 @@ static bool keeps_much(const struct srn_window *w)
 	return w->reach > SRN_HOLD_AHEAD && w->reach != REACH_ANY;
 }
 
-/* What doubles up to the most goes on doing so. */
+/* What doubles up to the most goes on doing so; what does not stays below it, however often that changes. */
 static void set_most(struct srn_window *w, u32 most)
 {
 	bool begins = w->ssthresh == w->most;
 
 	w->most = most;
-	w->ssthresh = begins ? most : min(w->ssthresh, most);
+	w->ssthresh = begins ? most : min(w->ssthresh, most - 1);
 	w->cwnd = min(w->cwnd, most);
 }
 
@@ -246,12 +248,13 @@ bool srn_window_wants_reach(const struct srn_window *w)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_wants_reach);
 
-void srn_window_hold_back(struct srn_window *w)
+bool srn_window_hold_back(struct srn_window *w)
 {
 	if (!keeps_much(w))
-		return;
+		return false;
 	w->reach = SRN_HOLD_AHEAD;
 	set_most(w, w->full);
+	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_hold_back);
 
@@ -259,9 +262,19 @@ void srn_window_move(struct srn_window *w)
 {
 	srn_window_untime(w);
 	srn_crowd_start(&w->crowd);
+	w->ssthresh = w->most;
 	set_most(w, w->full);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_move);
+
+/* Not so far behind that it looks as if it were ahead. */
+static void pull_judged(struct srn_window *w)
+{
+	u32 behind = srn_psn_add(w->end, -(s32)w->judged_end);
+
+	if (behind > JUDGED)
+		w->judged_end = srn_psn_add(w->end, -JUDGED);
+}
 
 u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 {
@@ -269,6 +282,7 @@ u64 srn_window_delay(struct srn_window *w, u64 least_ns, u64 now_ns)
 				     w->cwnd <= w->floor);
 
 	w->timed = false;
+	pull_judged(w);
 	srn_crowd_path(&w->crowd, w->cwnd > w->full);
 	set_most(w, keeps_much(w) ? most_on_path(w) : w->full);
 	return delay;
@@ -474,10 +488,12 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 		if (srn_psn_diff(psn, w->at.psn) <= 0)
 			srn_window_guilty(w);
 	}
-	/* The program has nothing more: what it will have is not to leave as one. */
-	if (unlikely(w->cwnd > w->full) && psn == w->at.psn)
-		settle(w, w->full);
 	while (w->rd_head != w->rd_tail && srn_psn_diff(psn, *rd_last(w, w->rd_head)) > 0)
 		w->rd_head++;
+	/* The program has nothing more: what it will have is not to leave as one. */
+	if (unlikely(w->cwnd > w->full) && psn == w->at.psn) {
+		w->gone = w->came = 0;
+		settle(w, w->full);
+	}
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_acked);

@@ -39,7 +39,9 @@ enum srn_window_why {
 #define SRN_WINDOW_READS	1024
 static_assert(SRN_WINDOW_READS >= 2 * SRN_WINDOW);
 
-/* una <= at.psn <= end. Owner of the turn only. */
+/* una <= at.psn <= end, but for a moment when the peer is ahead of the cursor (srn_retry_progress()), where what
+ * is in flight is not to be asked for. Owner of the turn only.
+ */
 struct srn_window {
 	u32 una;		/* oldest PSN not acknowledged */
 	u32 end;		/* one after the highest PSN ever sent */
@@ -317,8 +319,12 @@ static inline void srn_window_set_reach(struct srn_window *w, u32 psns)
 /** srn_window_wants_reach() - whether more might be out on this path, if the peer were known to keep more */
 bool srn_window_wants_reach(const struct srn_window *w);
 
-/** srn_window_hold_back() - the peer misses something, and does not say that it keeps anything */
-void srn_window_hold_back(struct srn_window *w);
+/**
+ * srn_window_hold_back() - the peer misses something, and does not say that it keeps anything
+ *
+ * Return: whether it was believed to keep more than each peer does.
+ */
+bool srn_window_hold_back(struct srn_window *w);
 
 /** srn_window_move() - what leaves from here on takes another path, of which nothing is known */
 void srn_window_move(struct srn_window *w);

@@ -106,8 +106,8 @@ static void srn_hello_known_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, qp->peer.due);
 		run(qp, 1);
 		expect_left(test, 1, IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_PSN_MASK - 1);
-		/* It answers with sense. */
-		KUNIT_EXPECT_FALSE(test, qp->peer.fence);
+		/* Whoever said hello, this one may not answer with sense. */
+		KUNIT_EXPECT_TRUE(test, qp->peer.fence);
 		if (sack) {
 			srn_completer_rx(qp, new_word(test, SRN_SACK_HELD, 0, SRN_HOLD_WIDE));
 		} else {
@@ -116,6 +116,7 @@ static void srn_hello_known_test(struct kunit *test)
 			kfree_skb(skb);
 		}
 		KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
+		KUNIT_EXPECT_FALSE(test, qp->peer.fence);
 		srn_hello_again(&qp->peer);
 		stop();
 		KUNIT_EXPECT_FALSE(test, qp->peer.due);

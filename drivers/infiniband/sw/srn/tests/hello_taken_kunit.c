@@ -153,7 +153,7 @@ static void srn_hello_late_test(struct kunit *test)
 }
 
 /* However much or little it says that it holds; no more than any peer does, until it is known that it has heard of
- * this side. From then on what it says again counts.
+ * this side. From then on it says so in answers, and SACKs, and whoever says hello again changes nothing.
  */
 static void srn_hello_ahead_test(struct kunit *test)
 {
@@ -179,11 +179,15 @@ static void srn_hello_ahead_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, qp->resp.hold.mtu, MTU);
 	}
 	qp->peer.knows = true;
-	local_bh_disable();
-	srn_round_rx(qp, new_hello(test, SRN_PSN_MASK, SRN_HOLD_WIDE));
-	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
-	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
+	srn_window_set_reach(&qp->window, 1000);
+	for (i = 0; i < ARRAY_SIZE(aheads); i++) {
+		local_bh_disable();
+		srn_round_rx(qp, new_hello(test, SRN_PSN_MASK, aheads[i][0]));
+		local_bh_enable();
+		KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+		KUNIT_EXPECT_EQ(test, qp->window.reach, 1000);
+		KUNIT_EXPECT_EQ(test, qp->peer.ahead, SRN_HOLD_AHEAD);
+	}
 }
 
 static struct kunit_case srn_hello_taken_cases[] = {

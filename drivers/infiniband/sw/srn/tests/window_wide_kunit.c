@@ -196,7 +196,11 @@ static void srn_window_wide_keeps_threshold_test(struct kunit *test)
 	w->ssthresh = 8 * SRN_WINDOW;
 	answer(w, 30 * MS, 30 * MS);
 	KUNIT_EXPECT_EQ(test, w->most, 3 * SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, 3 * SRN_WINDOW);
+	KUNIT_EXPECT_LT(test, w->ssthresh, 3 * SRN_WINDOW);
+	/* Nor when it takes more again. */
+	answer(w, PATH, PATH);
+	KUNIT_EXPECT_EQ(test, w->most, 10 * SRN_WINDOW);
+	KUNIT_EXPECT_LT(test, w->ssthresh, 3 * SRN_WINDOW);
 }
 
 /* More than fills a short path grows with what is used of it, and, where much was lost, not while what was out then
@@ -259,11 +263,40 @@ static void srn_window_wide_burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ssthresh, 1024);
 	turn_over(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 2 * SRN_WINDOW - 1);
+	/* Nothing is on its way behind a READ's last answer, either, which many came before. */
+	w = new_window(test, 1024);
+	KUNIT_ASSERT_NULL(test, srn_window_set_room(w, kunit_kzalloc(test, sizeof(u32), GFP_KERNEL), 1));
+	srn_window_sent(w, 200, true, true);
+	srn_window_set_coming(w, 50);
+	srn_window_acked(w, 200);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	/* Forward it is what is on its way, and some. */
 	w = new_window(test, 1024);
 	srn_window_sent(w, 1000, true, false);
 	srn_window_seek(w, w->at);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1024);
+}
+
+/* However long nothing was lost, a loss is of many, not of a few, or of more than there are. */
+static void srn_window_wide_long_test(struct kunit *test)
+{
+	static const u32 ago[] = { 1 << 22, (1 << 23) + 1, SRN_PSN_MASK };
+	struct srn_window *w;
+	u32 i, psn;
+
+	for (i = 0; i < ARRAY_SIZE(ago); i++) {
+		w = new_window(test, 1024);
+		for (psn = 0; psn + 1024 < ago[i]; psn += 1024) {
+			srn_window_sent(w, 1024, true, false);
+			srn_window_acked(w, w->at.psn);
+			answer(w, PATH, PATH);
+		}
+		w->cwnd = 1024;
+		srn_window_sent(w, 1000, true, false);
+		KUNIT_EXPECT_GE(test, srn_psn_diff(w->end, w->judged_end), 1 << 21);
+		srn_window_lost(w, 100, 0, PATH);
+		KUNIT_EXPECT_GE(test, w->cwnd, 1023);
+	}
 }
 
 /* One in fifty is no chance, and a queue of which nothing is seen. */
@@ -352,6 +385,7 @@ static struct kunit_case srn_window_wide_cases[] = {
 	KUNIT_CASE(srn_window_wide_shrinks_test),
 	KUNIT_CASE(srn_window_wide_hidden_test),
 	KUNIT_CASE(srn_window_wide_lost_test),
+	KUNIT_CASE(srn_window_wide_long_test),
 	KUNIT_CASE(srn_window_wide_lost_much_test),
 	KUNIT_CASE(srn_window_wide_keeps_threshold_test),
 	KUNIT_CASE(srn_window_wide_used_test),

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How much a peer is believed to keep, and when it is asked for that again. */
+#include "../lost.h"
+#include "fake_hello.h"
+
+#include <kunit/test.h>
+#include <linux/ktime.h>
+
+#define PATH_NS	(100 * (u64)NSEC_PER_MSEC)
+
+/* On a long path, to a peer that keeps @ahead, and knows us. */
+static struct srn_qp *start_long(struct kunit *test, u32 ahead)
+{
+	struct srn_qp *qp = start(test, 6);
+	struct sk_buff *skb;
+
+	run(qp, 1);
+	ack(test, qp, SRN_PSN_MASK);
+	run(qp, 1);
+	skb = new_word(test, SRN_SACK_ANSWER, srn_psn_add(SRN_PSN_MASK, -1), ahead);
+	srn_hello_rx_answer(qp, skb);
+	kfree_skb(skb);
+	run(qp, 3);
+	srn_window_time(&qp->window, qp->window.una, 0, false);
+	srn_window_delay(&qp->window, PATH_NS, PATH_NS);
+	KUNIT_ASSERT_TRUE(test, qp->peer.knows);
+	KUNIT_ASSERT_EQ(test, qp->window.reach, ahead);
+	KUNIT_ASSERT_FALSE(test, qp->peer.due);
+	return qp;
+}
+
+/* It has what is behind the oldest, which it misses, and room for @ahead. */
+static void sack(struct kunit *test, struct srn_qp *qp, u32 ahead)
+{
+	struct sk_buff *skb = new_word(test, SRN_SACK_HELD, qp->window.una, ahead);
+
+	put_unaligned_be32(1, skb_put(skb, sizeof(u32)));
+	srn_pkt(skb)->len += sizeof(u32);
+	srn_completer_rx(qp, skb);
+}
+
+/* As look_at_delay() does where an answer was timed. */
+static bool asks_again(struct srn_qp *qp)
+{
+	if (srn_window_wants_reach(&qp->window))
+		srn_hello_again(&qp->peer);
+	return qp->peer.due;
+}
+
+/* A NAK of a gap, of who was to say that otherwise: so it may never have known us. It can say that it does. */
+static void srn_reach_nak_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, SRN_HOLD_WIDE);
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, qp->window.una);
+	struct srn_aeth *aeth = (void *)srn_pkt_aeth(skb);
+
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+	aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
+	srn_completer_rx(qp, skb);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+	KUNIT_EXPECT_TRUE(test, asks_again(qp));
+	skb = new_word(test, SRN_SACK_ANSWER, srn_psn_add(qp->window.una, -1), SRN_HOLD_WIDE);
+	srn_hello_rx_answer(qp, skb);
+	kfree_skb(skb);
+	stop();
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+}
+
+/* That it has little room is so while it holds much, and over with that. */
+static void srn_reach_little_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 2000);
+
+	sack(test, qp, 300);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 300);
+	ack(test, qp, srn_psn_add(qp->window.at.psn, -1));
+	KUNIT_EXPECT_NULL(test, qp->score);
+	stop();
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+}
+
+/* Who had little from the beginning on is asked whether that is so still. */
+static void srn_reach_ever_little_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 300);
+
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+	sack(test, qp, 300);
+	ack(test, qp, srn_psn_add(qp->window.at.psn, -1));
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 300);
+	stop();
+	KUNIT_EXPECT_TRUE(test, asks_again(qp));
+}
+
+static struct kunit_case srn_reach_cases[] = {
+	KUNIT_CASE(srn_reach_nak_test),
+	KUNIT_CASE(srn_reach_little_test),
+	KUNIT_CASE(srn_reach_ever_little_test),
+	{}
+};
+
+static struct kunit_suite srn_reach_suite = {
+	.name = "srn_reach",
+	.test_cases = srn_reach_cases,
+};
+kunit_test_suite(srn_reach_suite);
