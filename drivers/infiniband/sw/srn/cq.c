@@ -137,21 +137,34 @@ static void put_cqe(struct srn_cq *cq, const struct srn_cqe *cqe, struct ib_qp *
 	smp_store_release(&page_of(cq)->prod, cq->prod);
 }
 
-bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp)
+/* Of @num completions as many as there is room for, which who polls meanwhile makes; cq->lock held. */
+static u32 put_cqes(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, struct ib_qp *qp)
 {
-	bool armed = false, room, was_dead;
+	u32 waiting, i;
+
+	for (i = 0; i < num && !cq->overrun; i++) {
+		waiting = unconsumed(cq);
+		WRITE_ONCE(cq->waiting, waiting);
+		if (unlikely(waiting >= cq->entries))
+			break;
+		put_cqe(cq, cqes + i, qp);
+	}
+	return i;
+}
+
+u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
+		     struct ib_qp *qp)
+{
+	bool armed = false, was_dead;
 	unsigned long flags;
-	u32 waiting;
+	u32 put;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	was_dead = cq->overrun;
-	waiting = unconsumed(cq);
-	WRITE_ONCE(cq->waiting, waiting);
-	room = !was_dead && waiting < cq->entries;
-	if (likely(room)) {
-		put_cqe(cq, cqe, qp);
+	put = put_cqes(cq, cqes, num, qp);
+	if (likely(put))
 		armed = take_arm(cq, solicited);
-	} else {
+	if (unlikely(put != num)) {
 		cq->overrun = true;
 		smp_store_release(&page_of(cq)->dead, SRN_CQ_OVERRUN);
 	}
@@ -159,12 +172,18 @@ bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, s
 
 	if (armed)
 		notify(cq);
-	if (likely(room))
-		return true;
-	srn_count(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN);
+	if (likely(put == num))
+		return put;
+	srn_count_add(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN, num - put);
 	if (!was_dead)
 		raise_overrun(cq);
-	return false;
+	return put;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_post_many);
+
+bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp)
+{
+	return srn_cq_post_many(cq, cqe, 1, solicited, qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_post);
 

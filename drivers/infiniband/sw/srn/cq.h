@@ -60,6 +60,16 @@ static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
 bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp);
 
 /**
+ * srn_cq_post_many() - the same for several that come together, in their order: one event for all
+ * @cqes: @num of them, as few as may be copied with interrupts off
+ * @solicited: one of them is a solicited one, or an error
+ *
+ * Return: how many there was room for. What is missing is lost, as one is: the CQ is overrun.
+ */
+u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
+		     struct ib_qp *qp);
+
+/**
  * srn_cq_settle() - until no call of the event handler is left to a softirq
  *
  * Kernel users' handlers start work of the CQ's own, which the core stops before it destroys

@@ -108,9 +108,23 @@ u32 srn_sq_answered(struct srn_wqe *wqe)
 	return wqe->done_psn;
 }
 
-static struct srn_cqe make_cqe(const struct srn_qp *qp, const struct srn_wqe *wqe)
+/* Completions that are told of at once. They are put together on the stack. */
+#define AT_ONCE	8
+
+struct told {
+	struct srn_cqe cqes[AT_ONCE];
+	u32 num;
+	bool failed;		/* one of them did */
+};
+
+static bool tells(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
-	return (struct srn_cqe){
+	return wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED);
+}
+
+static void add_cqe(const struct srn_qp *qp, const struct srn_wqe *wqe, struct told *told)
+{
+	told->cqes[told->num++] = (struct srn_cqe){
 		.wr_id = wqe->wr_id,
 		.status = srn_verdicts[wqe->status].wc,
 		.opcode = srn_wr_ops[wqe->opcode].wc,
@@ -119,13 +133,18 @@ static struct srn_cqe make_cqe(const struct srn_qp *qp, const struct srn_wqe *wq
 		.vendor_err = wqe->status,
 		.port_num = qp->port_num,
 	};
+	told->failed |= wqe->status;
 }
 
-static void post_cqe(struct srn_qp *qp, const struct srn_cqe *cqe)
+static void post_cqes(struct srn_qp *qp, const struct told *told)
 {
-	trace_srn_complete(qp, cqe);
-	if (!srn_cq_post(qp->scq, cqe, cqe->vendor_err, &qp->ibqp))
-		srn_qp_lost_cqe(qp, cqe->vendor_err);
+	u32 i;
+
+	for (i = 0; i < told->num; i++)
+		trace_srn_complete(qp, told->cqes + i);
+	i = srn_cq_post_many(qp->scq, told->cqes, told->num, told->failed, &qp->ibqp);
+	for (; i < told->num; i++)
+		srn_qp_lost_cqe(qp, told->cqes[i].vendor_err);
 }
 
 static void publish_head(struct srn_qp *qp)
@@ -146,29 +165,37 @@ static void tell_drained(struct srn_qp *qp)
 		srn_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
-/* The slot is free before its poster can see the completion. From then on the WQE is the
- * poster's, who may be writing the next one: all that is needed of it is taken before.
- */
-static void retire_one(struct srn_qp *qp, struct srn_wqe *wqe)
+static bool is_oldest_done(const struct srn_sq *sq)
 {
-	bool tells = wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED);
-	struct srn_cqe cqe;
+	return sq->una != sq->fetched && srn_sq_oldest(sq)->done;
+}
 
-	if (tells)
-		cqe = make_cqe(qp, wqe);
-	srn_wqe_release(&qp->sq.lim, wqe);
-	qp->sq.una++;
+/* Slots are free before their poster can see the completions. From then on the WQEs are the
+ * poster's, who may be writing the next ones: all that is needed of them is taken before.
+ */
+static void retire_some(struct srn_qp *qp)
+{
+	struct told told __uninitialized;
+	struct srn_sq *sq = &qp->sq;
+	struct srn_wqe *wqe;
+
+	told.num = 0;
+	told.failed = false;
+	for (; told.num < AT_ONCE && is_oldest_done(sq); sq->una++) {
+		wqe = srn_sq_oldest(sq);
+		if (tells(qp, wqe))
+			add_cqe(qp, wqe, &told);
+		srn_wqe_release(&sq->lim, wqe);
+	}
 	publish_head(qp);
-	if (tells)
-		post_cqe(qp, &cqe);
+	if (told.num)
+		post_cqes(qp, &told);
 }
 
 void srn_sq_retire(struct srn_qp *qp)
 {
-	struct srn_sq *sq = &qp->sq;
-
-	while (sq->una != sq->fetched && srn_sq_oldest(sq)->done)
-		retire_one(qp, srn_sq_oldest(sq));
+	while (is_oldest_done(&qp->sq))
+		retire_some(qp);
 	tell_drained(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sq_retire);

@@ -150,6 +150,59 @@ static void srn_cq_liar_test(struct kunit *test)
 	}
 }
 
+/* Of several that come at once as many are there as there is room for, and the CQ is dead if that is not
+ * all; across the wrap.
+ */
+static void srn_cq_many_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cqe cqes[5] = {};
+	u32 i, taken;
+
+	for (i = 0; i < ARRAY_SIZE(cqes); i++)
+		cqes[i].wr_id = i;
+	for (taken = 0; taken <= ENTRIES; taken++) {
+		u32 fits = min_t(u32, ENTRIES - taken, ARRAY_SIZE(cqes)), lost = ARRAY_SIZE(cqes) - fits;
+		u64 was = srn_stats_sum(c->dev, SRN_CNT_CQ_OVERRUN);
+
+		start_at(c->cq, U32_MAX - 2);
+		c->cq->overrun = false;
+		c->cq->page->dead = 0;
+		c->events = 0;
+		for (i = 0; i < taken; i++)
+			KUNIT_ASSERT_TRUE(test, post(c, 99));
+		KUNIT_EXPECT_EQ(test, fits, srn_cq_post_many(c->cq, cqes, ARRAY_SIZE(cqes), false, NULL));
+		KUNIT_EXPECT_EQ(test, c->cq->page->prod, U32_MAX - 2 + taken + fits);
+		for (i = 0; i < fits; i++)
+			KUNIT_EXPECT_EQ(test, c->cq->cqes[(U32_MAX - 2 + taken + i) % ENTRIES].wr_id, i);
+		KUNIT_EXPECT_EQ(test, c->events, !!lost);
+		KUNIT_EXPECT_EQ(test, c->cq->page->dead, lost ? SRN_CQ_OVERRUN : 0);
+		KUNIT_EXPECT_EQ(test, srn_stats_sum(c->dev, SRN_CNT_CQ_OVERRUN), was + lost);
+		/* Unpolled when the newest was added. */
+		KUNIT_EXPECT_EQ(test, c->cq->waiting, lost ? ENTRIES : taken + fits - 1);
+	}
+}
+
+/* One event for all of them, of which one is enough to be solicited; none where none fits. */
+static void srn_cq_many_armed_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cqe cqes[4] = {};
+
+	c->cq->page->arm = SRN_CQ_ARM_SOLICITED;
+	KUNIT_EXPECT_EQ(test, 4, srn_cq_post_many(c->cq, cqes, 4, false, NULL));
+	KUNIT_EXPECT_EQ(test, c->comps, 0);
+	KUNIT_EXPECT_EQ(test, 3, srn_cq_post_many(c->cq, cqes, 3, true, NULL));
+	KUNIT_EXPECT_EQ(test, c->comps, 1);
+	KUNIT_EXPECT_EQ(test, c->cq->page->arm, SRN_CQ_DISARMED);
+	c->cq->page->arm = SRN_CQ_ARM_NEXT;
+	KUNIT_EXPECT_EQ(test, 1, srn_cq_post_many(c->cq, cqes, 2, false, NULL));
+	KUNIT_EXPECT_EQ(test, c->comps, 2);
+	c->cq->page->arm = SRN_CQ_ARM_NEXT;
+	KUNIT_EXPECT_EQ(test, 0, srn_cq_post_many(c->cq, cqes, 2, true, NULL));
+	KUNIT_EXPECT_EQ(test, c->comps, 2);
+}
+
 /* What the program writes to the kernel's index changes nothing. */
 static void srn_cq_prod_is_private_test(struct kunit *test)
 {
@@ -474,6 +527,8 @@ static void srn_cq_gone_test(struct kunit *test)
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_user_wrap_test),
 	KUNIT_CASE(srn_cq_full_test),
+	KUNIT_CASE(srn_cq_many_test),
+	KUNIT_CASE(srn_cq_many_armed_test),
 	KUNIT_CASE(srn_cq_liar_test),
 	KUNIT_CASE(srn_cq_prod_is_private_test),
 	KUNIT_CASE(srn_cq_kernel_test),

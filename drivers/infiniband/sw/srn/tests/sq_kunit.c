@@ -157,6 +157,105 @@ static void srn_sq_flush_test(struct kunit *test)
 	}
 }
 
+#define MANY	64
+
+/* What the handler finds when it is called first: as many slots are free as there are completions. */
+static void on_many(struct ib_cq *cq, void *arg)
+{
+	struct poster *u = arg;
+
+	u->completions++;
+	u->head = u->qp.sq.head - u->cq.prod;
+}
+
+/* @num SENDs, numbered, of which those of @quiet ask for no completion, and all are done but the last. */
+static struct poster *new_poster_of_many(struct kunit *test, u32 num, u64 quiet)
+{
+	struct poster *u = new_poster(test);
+	struct srn_sq *sq = &u->qp.sq;
+	u32 i;
+
+	u->qp.svc = srn_service_of(IB_QPT_RC);
+	sq->lim.svc = u->qp.svc;
+	sq->entries = MANY;
+	sq->wqes = kunit_kcalloc(test, MANY, sq->wqe_size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sq->wqes);
+	u->cq.ibcq.comp_handler = on_many;
+	u->cq.entries = MANY;
+	u->cq.cqes = kunit_kcalloc(test, MANY, sizeof(*u->cq.cqes), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, u->cq.cqes);
+	for (i = 0; i < num; i++) {
+		struct srn_wqe *wqe = srn_sq_wqe(sq, i);
+
+		wqe->wr_id = i;
+		wqe->opcode = IB_WR_SEND;
+		wqe->flags = quiet & BIT_ULL(i) ? 0 : IB_SEND_SIGNALED;
+		wqe->done = i != num - 1;
+	}
+	sq->tail = num;
+	sq->fetched = num;
+	return u;
+}
+
+/* However many are done, each that asks for it has its completion, in order; what is not done has none. */
+static void srn_sq_retire_many_test(struct kunit *test)
+{
+	static const u64 quiets[] = { 0, ~0ull, 0x5555555555555555, 0xff00ff00ff00ff00, 0x7fff };
+	u32 num, q, i, told;
+
+	for (q = 0; q < ARRAY_SIZE(quiets); q++) {
+		for (num = 1; num <= MANY; num += num < 20 ? 1 : 11) {
+			struct poster *u = new_poster_of_many(test, num, quiets[q]);
+
+			srn_req_notify_cq(&u->cq.ibcq, IB_CQ_NEXT_COMP);
+			srn_sq_retire(&u->qp);
+			KUNIT_EXPECT_EQ(test, u->qp.sq.una, num - 1);
+			KUNIT_EXPECT_EQ(test, u->qp.sq.head, num - 1);
+			for (i = 0, told = 0; i < num - 1; i++) {
+				if (quiets[q] & BIT_ULL(i))
+					continue;
+				KUNIT_EXPECT_EQ(test, u->cq.cqes[told].wr_id, i);
+				told++;
+			}
+			KUNIT_EXPECT_EQ(test, u->cq.prod, told);
+			KUNIT_EXPECT_EQ(test, u->completions, !!told);
+			KUNIT_EXPECT_GE(test, (s32)u->head, 0);
+		}
+	}
+}
+
+/* One of them that failed is told of who waits for errors alone, and so is what finds no room. */
+static void srn_sq_retire_failed_test(struct kunit *test)
+{
+	struct poster *u = new_poster_of_many(test, 7, 0);
+
+	srn_req_notify_cq(&u->cq.ibcq, IB_CQ_SOLICITED);
+	srn_sq_retire(&u->qp);
+	KUNIT_EXPECT_EQ(test, u->completions, 0);
+	u = new_poster_of_many(test, 7, 0);
+	srn_sq_wqe(&u->qp.sq, 3)->status = SRN_V_LOC_PROT;
+	srn_req_notify_cq(&u->cq.ibcq, IB_CQ_SOLICITED);
+	srn_sq_retire(&u->qp);
+	KUNIT_EXPECT_EQ(test, u->completions, 1);
+	KUNIT_EXPECT_EQ(test, u->cq.prod, 6);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes[3].wr_id, 3);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes[3].status, IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_EQ(test, u->cq.cqes[5].status, IB_WC_SUCCESS);
+}
+
+/* Those that found no room are lost: the QP is in error, and its slots are free. */
+static void srn_sq_retire_overrun_test(struct kunit *test)
+{
+	struct poster *u = new_poster_of_many(test, 20, 0);
+
+	u->cq.entries = 4;
+	srn_sq_retire(&u->qp);
+	KUNIT_EXPECT_EQ(test, u->cq.prod, 4);
+	KUNIT_EXPECT_EQ(test, u->qp.sq.head, 19);
+	KUNIT_EXPECT_EQ(test, u->qp.state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(u->qp.dev, SRN_CNT_CQ_OVERRUN), 15);
+}
+
 /* Looks at all of them. */
 static u32 find_slowly(const struct srn_sq *sq, u32 psn)
 {
@@ -214,6 +313,9 @@ static void srn_sq_find_test(struct kunit *test)
 
 static struct kunit_case srn_sq_cases[] = {
 	KUNIT_CASE(srn_sq_retired_slot_is_the_posters_test),
+	KUNIT_CASE(srn_sq_retire_many_test),
+	KUNIT_CASE(srn_sq_retire_failed_test),
+	KUNIT_CASE(srn_sq_retire_overrun_test),
 	KUNIT_CASE(srn_sq_discard_test),
 	KUNIT_CASE(srn_sq_flush_test),
 	KUNIT_CASE(srn_sq_find_test),
