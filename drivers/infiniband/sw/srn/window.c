@@ -492,7 +492,7 @@ void srn_window_acked(struct srn_window *w, u32 psn)
 		w->rd_head++;
 	/* The program has nothing more: what it will have is not to leave as one. */
 	if (unlikely(w->cwnd > w->full) && psn == w->at.psn) {
-		w->gone = w->came = 0;
+		w->gone = 0;
 		settle(w, w->full);
 	}
 }

@@ -270,6 +270,12 @@ static void srn_window_wide_burst_test(struct kunit *test)
 	srn_window_set_coming(w, 50);
 	srn_window_acked(w, 200);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
+	/* Nor is any of what the peer had, or lost, before all was answered. */
+	w = new_window(test, 1024);
+	srn_window_sent(w, 200, true, false);
+	srn_window_set_out(w, 50);
+	srn_window_acked(w, 200);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	/* Forward it is what is on its way, and some. */
 	w = new_window(test, 1024);
 	srn_window_sent(w, 1000, true, false);
