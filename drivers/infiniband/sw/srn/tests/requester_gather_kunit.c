@@ -36,12 +36,14 @@ static struct srn_qp *new_streamer(struct kunit *test)
 	return qp;
 }
 
-static void leave_streamer(struct srn_qp *qp)
+/* Its alarm may have left the turn to the NAPI. */
+static void leave_streamer(struct kunit *test, struct srn_qp *qp)
 {
 	srn_gather_enabled = was_enabled;
 	local_bh_enable();
 	migrate_enable();
 	srn_clock_stop(&qp->clock);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 }
 
 /* The same after @tail posts and a doorbell. */
@@ -70,7 +72,7 @@ static void srn_requester_gather_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER));
 	KUNIT_EXPECT_EQ(test, post(qp, 6), 5);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 2);
-	leave_streamer(qp);
+	leave_streamer(test, qp);
 }
 
 /* Or until an alarm comes, and not another one; which was for one post, so that the next goes. */
@@ -88,7 +90,7 @@ static void srn_requester_gather_alarm_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, num_sent(qp), 1);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	KUNIT_EXPECT_EQ(test, post(qp, 2), 2);
-	leave_streamer(qp);
+	leave_streamer(test, qp);
 }
 
 /* Who has polled all, posts long messages, or what may not go, waits for no other posts. */
@@ -111,7 +113,7 @@ static void srn_requester_gather_not_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(qp, 4), 3);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_GATHERINGS), 0);
-	leave_streamer(qp);
+	leave_streamer(test, qp);
 }
 
 /* Nor has who is to be woken by a completion time to wait for: he may sleep by then. */
@@ -127,7 +129,7 @@ static void srn_requester_gather_armed_test(struct kunit *test)
 	qp->rcq->page->arm = SRN_CQ_DISARMED;
 	KUNIT_EXPECT_EQ(test, post(qp, 3), 2);
 	KUNIT_EXPECT_TRUE(test, gathers(qp));
-	leave_streamer(qp);
+	leave_streamer(test, qp);
 }
 
 static struct kunit_case srn_requester_gather_cases[] = {
