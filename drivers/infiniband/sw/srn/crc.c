@@ -19,8 +19,8 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-/* Below this the crypto API's calls, and its FPU section, are not worth it. */
-#define CRYPTO_MIN	256
+/* Below this a FPU section, and the crypto API's calls, are not worth it. */
+#define SIMD_MIN	256
 
 #define PROBE_SIZE	SZ_4K	/* the longest packet */
 #define PROBE_REPEAT	8
@@ -30,6 +30,7 @@ static const char *const impl_names[SRN_CRC_IMPLS] = {
 	[SRN_CRC_FOLD] = "fold",
 	[SRN_CRC_TABLE] = "table",
 	[SRN_CRC_CRYPTO] = "crypto",
+	[SRN_CRC_CLMUL] = "clmul",
 };
 
 static enum srn_crc_impl chosen __read_mostly = SRN_CRC_FOLD;
@@ -59,8 +60,12 @@ u32 srn_crc32_by(enum srn_crc_impl impl, u32 crc, const void *p, size_t len)
 		return crc32_le(crc, p, len);
 
 	switch (impl) {
+	case SRN_CRC_CLMUL:
+		if (len >= SIMD_MIN && srn_crc32_clmul(&crc, p, len))
+			return crc;
+		return srn_crc32_fold(crc, p, len);
 	case SRN_CRC_CRYPTO:
-		if (tfm && len >= CRYPTO_MIN)
+		if (tfm && len >= SIMD_MIN)
 			return crypto_crc32(crc, p, len);
 		fallthrough;
 	case SRN_CRC_FOLD:
@@ -97,7 +102,7 @@ static u64 probe(enum srn_crc_impl impl, const void *buf)
 	return max(best, 1ULL);
 }
 
-static void choose(const void *buf)
+static void choose(const void *buf, bool clmul)
 {
 	u64 best = U64_MAX, mbps[SRN_CRC_IMPLS] = {};
 	enum srn_crc_impl impl;
@@ -105,7 +110,7 @@ static void choose(const void *buf)
 	for (impl = 0; impl < SRN_CRC_IMPLS; impl++) {
 		u64 ns;
 
-		if (impl == SRN_CRC_CRYPTO && !tfm)
+		if ((impl == SRN_CRC_CRYPTO && !tfm) || (impl == SRN_CRC_CLMUL && !clmul))
 			continue;
 		ns = probe(impl, buf);
 		mbps[impl] = PROBE_REPEAT * PROBE_SIZE * 1000ULL / ns;
@@ -114,9 +119,9 @@ static void choose(const void *buf)
 			chosen = impl;
 		}
 	}
-	pr_info("CRC-32 in MB/s: fold %llu, table %llu, crypto %llu: using %s\n",
+	pr_info("CRC-32 in MB/s: fold %llu, table %llu, crypto %llu, clmul %llu: using %s\n",
 		mbps[SRN_CRC_FOLD], mbps[SRN_CRC_TABLE], mbps[SRN_CRC_CRYPTO],
-		impl_names[chosen]);
+		mbps[SRN_CRC_CLMUL], impl_names[chosen]);
 }
 
 /* NULL where there is none, or where its state is not the word we rely on. */
@@ -139,7 +144,7 @@ int srn_crc32_init(void)
 	if (!buf)
 		return -ENOMEM;
 	tfm = find_crypto();
-	choose(buf);
+	choose(buf, srn_crc32_find_clmul());
 	kfree(buf);
 	return 0;
 }

@@ -10,6 +10,7 @@ enum srn_crc_impl {
 	SRN_CRC_FOLD,		/* crc_fold.c */
 	SRN_CRC_TABLE,		/* the kernel's crc32_le() */
 	SRN_CRC_CRYPTO,		/* the best "crc32" of the crypto API, SIMD on many CPUs */
+	SRN_CRC_CLMUL,		/* crc_clmul.c */
 	SRN_CRC_IMPLS,
 };
 
@@ -25,8 +26,8 @@ u32 srn_crc32(u32 crc, const void *p, size_t len);
 
 /**
  * srn_crc32_by() - same, by a candidate of the caller's choice
- * @impl: candidate; where it cannot run (short data, no such algorithm) the next
- *	simpler one does
+ * @impl: candidate; where it cannot run (short data, no such algorithm, another CPU, no FPU
+ *	section to be had here) the next simpler one does
  * @crc: state
  * @p: bytes, any alignment
  * @len: how many
@@ -47,6 +48,27 @@ u32 srn_crc32_by(enum srn_crc_impl impl, u32 crc, const void *p, size_t len);
  * Any context. Return: the new state.
  */
 u32 srn_crc32_fold(u32 crc, const void *p, size_t len);
+
+/* The shortest run of bytes that crc_clmul.c takes. */
+#define SRN_CRC_CLMUL_MIN	128
+
+/** srn_crc32_find_clmul() - find out whether this CPU has what srn_crc32_clmul() takes; any context */
+bool srn_crc32_find_clmul(void);
+
+/**
+ * srn_crc32_clmul() - CRC-32 by carry-less multiplication, in a FPU section of its own
+ * @crc: state; the new one
+ * @p: bytes, any alignment
+ * @len: how many, at least SRN_CRC_CLMUL_MIN
+ *
+ * Any context. Return: false, and nothing done, on a CPU without, before srn_crc32_find_clmul(), and
+ * where the FPU is another's: in a softirq that interrupted its section.
+ */
+bool srn_crc32_clmul(u32 *crc, const void *p, size_t len);
+
+/* For srn_crc32_clmul() and for tests: a FPU section, or false where there is none to be had. */
+bool srn_crc32_fpu_begin(void);
+void srn_crc32_fpu_end(void);
 
 /**
  * srn_crc32_init() - measure the candidates and use the fastest from now on

@@ -213,6 +213,7 @@ static const struct impl_row {
 	{ "table", SRN_CRC_TABLE },
 	{ "fold", SRN_CRC_FOLD },
 	{ "crypto", SRN_CRC_CRYPTO },
+	{ "clmul", SRN_CRC_CLMUL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(impl, impls, desc);
@@ -246,6 +247,51 @@ static void srn_crc_long_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		KUNIT_EXPECT_EQ(test, srn_crc32_by(row->impl, ~0, bytes, lens[i]),
 				slow_crc(~0, bytes, lens[i]));
+}
+
+/* Directly: where srn_crc32_by() leaves it for a simpler one, nothing would be tested. From each
+ * offset, and each number of rounds, lanes and bytes behind them.
+ */
+static void srn_crc_clmul_test(struct kunit *test)
+{
+	const u8 *bytes = filled(test, 1024);
+	unsigned int len, shift;
+	u32 crc;
+
+	if (!srn_crc32_find_clmul())
+		kunit_skip(test, "this CPU has no carry-less multiplication");
+	for (len = SRN_CRC_CLMUL_MIN; len <= 700; len++) {
+		for (shift = 0; shift < 17; shift++) {
+			crc = len * 0x9e3779b1u;
+			KUNIT_ASSERT_TRUE(test, srn_crc32_clmul(&crc, bytes + shift, len));
+			KUNIT_ASSERT_EQ_MSG(test, crc,
+					    slow_crc(len * 0x9e3779b1u, bytes + shift, len),
+					    "%u bytes from %u", len, shift);
+		}
+	}
+}
+
+/* As in a softirq that interrupted who uses the FPU. */
+static void srn_crc_clmul_within_test(struct kunit *test)
+{
+	const u8 *bytes = filled(test, 1024);
+	bool begun, done, again;
+	u32 crc = ~0, by;
+
+	if (!srn_crc32_find_clmul())
+		kunit_skip(test, "this CPU has no carry-less multiplication");
+	begun = srn_crc32_fpu_begin();
+	done = srn_crc32_clmul(&crc, bytes, 1000);
+	by = srn_crc32_by(SRN_CRC_CLMUL, ~0, bytes, 1000);
+	if (begun)
+		srn_crc32_fpu_end();
+	KUNIT_EXPECT_TRUE(test, begun);
+	KUNIT_EXPECT_FALSE(test, done);
+	KUNIT_EXPECT_EQ(test, crc, ~0u);
+	KUNIT_EXPECT_EQ(test, by, slow_crc(~0, bytes, 1000));
+	again = srn_crc32_clmul(&crc, bytes, 1000);
+	KUNIT_EXPECT_TRUE(test, again);
+	KUNIT_EXPECT_EQ(test, crc, by);
 }
 
 static void srn_crc_check_value_test(struct kunit *test)
@@ -381,6 +427,8 @@ static struct kunit_case srn_icrc_cases[] = {
 	KUNIT_CASE_PARAM(srn_icrc_mutable_test, vector_gen_params),
 	KUNIT_CASE_PARAM(srn_crc_model_test, impl_gen_params),
 	KUNIT_CASE_PARAM(srn_crc_long_test, impl_gen_params),
+	KUNIT_CASE(srn_crc_clmul_test),
+	KUNIT_CASE(srn_crc_clmul_within_test),
 	KUNIT_CASE(srn_crc_check_value_test),
 	KUNIT_CASE(srn_crc_fold_multiple_test),
 	KUNIT_CASE(srn_icrc_pieces_test),

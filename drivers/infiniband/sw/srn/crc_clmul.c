@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* CRC-32 by carry-less multiplication, after V. Gopal and others, "Fast CRC Computation for
+ * Generic Polynomials Using PCLMULQDQ Instruction" (Intel, 2009): 16 bytes are moved n bits
+ * towards the end by two products, one for each half, with the remainders of x^(n + 32) and of
+ * x^(n - 32), and added to what stands there. Eight such accumulators are under way at a time,
+ * since a product takes several cycles. The kernel's driver has four, of two-operand instructions.
+ *
+ * Bit 0 of a byte is its first on the wire. A product of two such words is one bit short, hence
+ * the constants are a bit further to the left.
+ */
+#include "crc.h"
+
+#include <kunit/visibility.h>
+#include <linux/cache.h>
+#include <linux/crc32.h>
+#include <linux/export.h>
+#include <linux/kasan-checks.h>
+#include <linux/preempt.h>
+
+/* KMSAN could not see what assembly reads. */
+#if defined(CONFIG_X86_64) && !defined(CONFIG_KMSAN)
+
+#include <asm/cpufeature.h>
+#ifndef CONFIG_UML
+#include <asm/fpu/api.h>
+#endif
+
+#define LANE	16			/* bytes of an accumulator */
+#define ROUND	SRN_CRC_CLMUL_MIN	/* of eight */
+
+/* For the lower half and for the upper, by how many lanes. */
+static const u64 by_eight[2] __aligned(LANE) = { 0x1e88ef372, 0x14a7fe880 };
+static const u64 by_four[2] __aligned(LANE) = { 0x154442bd4, 0x1c6e41596 };
+static const u64 by_two[2] __aligned(LANE) = { 0x0f1da05aa, 0x15a546366 };
+static const u64 by_one[2] __aligned(LANE) = { 0x1751997d0, 0x0ccaa009e };
+/* x^64, and a mask of 32 bits. */
+static const u64 by_half[2] __aligned(LANE) = { 0x163cd6124, 0xffffffff };
+/* The polynomial, and the quotient of x^64 by it. */
+static const u64 barrett[2] __aligned(LANE) = { 0x1db710641, 0x1f7011641 };
+
+/* The compiler does not know of these registers: it keeps nothing in them, and what one asm leaves
+ * there the next finds.
+ */
+#define X(n)			"%%xmm" #n
+#define LOAD(at, n)		"vmovdqu " #at "(%[p]), " X(n) "\n\t"
+/* Accumulator @n moves; @tmp is overwritten. The factors are in xmm15. */
+#define MOVE(n, tmp)							\
+	"vpclmulqdq $0x11, " X(15) ", " X(n) ", " X(tmp) "\n\t"		\
+	"vpclmulqdq $0x00, " X(15) ", " X(n) ", " X(n) "\n\t"		\
+	"vpxor " X(tmp) ", " X(n) ", " X(n) "\n\t"
+/* What is in memory, or in another accumulator, to it. */
+#define ADD(at, n)		"vpxor " #at "(%[p]), " X(n) ", " X(n) "\n\t"
+#define JOIN(n, to)		"vpxor " X(n) ", " X(to) ", " X(to) "\n\t"
+
+#define FACTORS(by)	asm volatile("vmovdqa %0, %%xmm15" : : "m" (by))
+#define ROUND_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[ROUND])(p))
+#define LANE_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[LANE])(p))
+
+static __always_inline void begin(u32 crc, const void *p)
+{
+	asm volatile("vmovd %[crc], %%xmm8\n\t"
+		     LOAD(0, 0) LOAD(16, 1) LOAD(32, 2) LOAD(48, 3)
+		     LOAD(64, 4) LOAD(80, 5) LOAD(96, 6) LOAD(112, 7)
+		     JOIN(8, 0) : : [crc] "r" (crc), ROUND_OF(p));
+}
+
+static __always_inline void fold_round(const void *p)
+{
+	asm volatile(MOVE(0, 8) MOVE(1, 9) MOVE(2, 10) MOVE(3, 11)
+		     ADD(0, 0) ADD(16, 1) ADD(32, 2) ADD(48, 3)
+		     MOVE(4, 8) MOVE(5, 9) MOVE(6, 10) MOVE(7, 11)
+		     ADD(64, 4) ADD(80, 5) ADD(96, 6) ADD(112, 7) : : ROUND_OF(p));
+}
+
+/* Eight to one: xmm7. */
+static __always_inline void fold_lanes(void)
+{
+	FACTORS(by_four);
+	asm volatile(MOVE(0, 8) MOVE(1, 9) MOVE(2, 10) MOVE(3, 11)
+		     JOIN(0, 4) JOIN(1, 5) JOIN(2, 6) JOIN(3, 7) : : );
+	FACTORS(by_two);
+	asm volatile(MOVE(4, 8) MOVE(5, 9) JOIN(4, 6) JOIN(5, 7) : : );
+	FACTORS(by_one);
+	asm volatile(MOVE(6, 8) JOIN(6, 7) : : );
+}
+
+static __always_inline void fold_lane(const void *p)
+{
+	asm volatile(MOVE(7, 8) ADD(0, 7) : : LANE_OF(p));
+}
+
+/* 128 bits to 96, with 32 of zero behind them, to 64, to the state. xmm15 moves by one lane. */
+static __always_inline u32 reduce(void)
+{
+	u32 crc;
+
+	asm volatile("vpclmulqdq $0x01, %%xmm7, %%xmm15, %%xmm0\n\t"
+		     "vpsrldq $8, %%xmm7, %%xmm7\n\t"
+		     "vpxor %%xmm0, %%xmm7, %%xmm7\n\t"
+		     "vmovdqa %[half], %%xmm1\n\t"
+		     "vpsrldq $8, %%xmm1, %%xmm2\n\t"
+		     "vpsrldq $4, %%xmm7, %%xmm0\n\t"
+		     "vpand %%xmm2, %%xmm7, %%xmm7\n\t"
+		     "vpclmulqdq $0x00, %%xmm1, %%xmm7, %%xmm7\n\t"
+		     "vpxor %%xmm0, %%xmm7, %%xmm7\n\t"
+		     "vmovdqa %[barrett], %%xmm1\n\t"
+		     "vpand %%xmm2, %%xmm7, %%xmm0\n\t"
+		     "vpclmulqdq $0x10, %%xmm1, %%xmm0, %%xmm0\n\t"
+		     "vpand %%xmm2, %%xmm0, %%xmm0\n\t"
+		     "vpclmulqdq $0x00, %%xmm1, %%xmm0, %%xmm0\n\t"
+		     "vpxor %%xmm0, %%xmm7, %%xmm7\n\t"
+		     "vpextrd $1, %%xmm7, %[crc]"
+		     : [crc] "=r" (crc) : [half] "m" (by_half), [barrett] "m" (barrett));
+	return crc;
+}
+
+static noinline u32 clmul(u32 crc, const void *p, size_t len)
+{
+	/* Nobody else looks at what assembly does. */
+	kasan_check_read(p, len);
+	begin(crc, p);
+	FACTORS(by_eight);
+	for (p += ROUND, len -= ROUND; len >= ROUND; p += ROUND, len -= ROUND)
+		fold_round(p);
+	fold_lanes();
+	for (; len >= LANE; p += LANE, len -= LANE)
+		fold_lane(p);
+	crc = reduce();
+	return len ? crc32_le(crc, p, len) : crc;
+}
+
+#ifdef CONFIG_UML
+/* A process with one CPU: its host keeps the registers, those of what a signal interrupts too. A
+ * section is what tests make it.
+ */
+static bool in_section;
+
+static bool has_registers(void)
+{
+	return true;
+}
+
+bool srn_crc32_fpu_begin(void)
+{
+	preempt_disable();
+	if (!in_section) {
+		in_section = true;
+		return true;
+	}
+	preempt_enable();
+	return false;
+}
+
+void srn_crc32_fpu_end(void)
+{
+	in_section = false;
+	preempt_enable();
+}
+#else
+static bool has_registers(void)
+{
+	return cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
+}
+
+bool srn_crc32_fpu_begin(void)
+{
+	if (!irq_fpu_usable())
+		return false;
+	kernel_fpu_begin();
+	return true;
+}
+
+void srn_crc32_fpu_end(void)
+{
+	kernel_fpu_end();
+}
+#endif
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_fpu_begin);
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_fpu_end);
+
+static bool found __read_mostly;
+
+bool srn_crc32_find_clmul(void)
+{
+	found = boot_cpu_has(X86_FEATURE_PCLMULQDQ) && boot_cpu_has(X86_FEATURE_AVX) &&
+		has_registers();
+	return found;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_clmul);
+
+bool srn_crc32_clmul(u32 *crc, const void *p, size_t len)
+{
+	if (!found || !srn_crc32_fpu_begin())
+		return false;
+	*crc = clmul(*crc, p, len);
+	srn_crc32_fpu_end();
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_clmul);
+
+#else
+
+bool srn_crc32_fpu_begin(void)
+{
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_fpu_begin);
+
+void srn_crc32_fpu_end(void)
+{
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_fpu_end);
+
+bool srn_crc32_find_clmul(void)
+{
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_clmul);
+
+bool srn_crc32_clmul(u32 *crc, const void *p, size_t len)
+{
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_clmul);
+
+#endif
