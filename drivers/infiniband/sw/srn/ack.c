@@ -58,15 +58,15 @@ static void set_pending(struct srn_ack *ack, u8 syndrome, u32 psn)
  * READ or atomic though: some requesters (rxe) complete a READ without data when
  * an ACK names its last PSN. Hence done_psn, which only SEND and WRITE move.
  */
-void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked)
+void srn_ack_done(struct srn_qp *qp, u32 psn, u32 asked)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	bool waiting = pending_ack(ack);
 
 	ack->done_psn = psn;
 	ack->done_any = true;
-	if (waiting && asked)
-		srn_count(qp->dev, SRN_CNT_ACK_DEFERRED);
+	if (unlikely(waiting + asked > 1))
+		srn_count_add(qp->dev, SRN_CNT_ACK_DEFERRED, waiting + asked - 1);
 	if (waiting || asked)
 		set_pending(ack, SRN_SYN_ACK_UNLIMITED, psn);
 }
@@ -283,6 +283,13 @@ bool srn_ack_expected(struct srn_qp *qp)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_expected);
+
+bool srn_ack_is_calm(const struct srn_ack *ack)
+{
+	return !ack->nak_sent && !ack->sacks && !ack->again_any && !ack->dropped &&
+	       (!ack->pending || pending_ack(ack));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_is_calm);
 
 void srn_ack_implied(struct srn_qp *qp, u32 psn)
 {

@@ -40,8 +40,12 @@ struct srn_ack {
 /** srn_ack_reset() - as in RESET: nothing was received, nothing is owed */
 void srn_ack_reset(struct srn_qp *qp);
 
-/** srn_ack_done() - SEND or WRITE packet @psn was executed; @asked: it wants an ACK */
-void srn_ack_done(struct srn_qp *qp, u32 psn, bool asked);
+/**
+ * srn_ack_done() - SEND or WRITE packets up to @psn were executed, one or several that followed
+ * each other
+ * @asked: how many of them want an ACK
+ */
+void srn_ack_done(struct srn_qp *qp, u32 psn, u32 asked);
 
 /**
  * srn_ack_again() - the SEND or WRITE packet @psn came a second time: say again how far we are
@@ -84,6 +88,9 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
  * Return: true if the peer is owed an ACK in place of it.
  */
 bool srn_ack_expected(struct srn_qp *qp);
+
+/** srn_ack_is_calm() - whether srn_ack_expected() would change nothing, and does not if packets follow */
+bool srn_ack_is_calm(const struct srn_ack *ack);
 
 /** srn_ack_implied() - an answer with @psn went out, which acknowledges all before it */
 void srn_ack_implied(struct srn_qp *qp, u32 psn);

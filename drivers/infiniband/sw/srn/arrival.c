@@ -96,6 +96,12 @@ void srn_arrival_done(const struct srn_arrival *a, u32 npsn)
 	msg->psn = srn_psn_add(a->pkt->psn, npsn);
 }
 
+void srn_message_pass(struct srn_message *msg, u32 num)
+{
+	msg->msn = (msg->msn + num) & SRN_AETH_MSN;
+	msg->psn = srn_psn_add(msg->psn, num);
+}
+
 void srn_arrival_drop(const struct srn_arrival *a)
 {
 	forget(a->msg);

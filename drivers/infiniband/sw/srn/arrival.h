@@ -79,6 +79,18 @@ enum srn_verdict srn_arrival_check(struct srn_arrival *a);
  */
 enum srn_verdict srn_arrival_execute(struct srn_arrival *a);
 
+/** srn_message_pass() - @num messages of a packet each were executed, the expected one and those behind it */
+void srn_message_pass(struct srn_message *msg, u32 num);
+
+/**
+ * srn_arrival_writes() - execute WRITEs of a pack, as long as nothing else is to be said of them
+ * @skb: a pack whose next message is the expected one; comes to the first that was not executed
+ *
+ * As one by one, and all of them acknowledged or none: nothing is told of one alone. The last message of
+ * a pack is never executed.
+ */
+void srn_arrival_writes(struct srn_qp *qp, struct sk_buff *skb);
+
 /**
  * srn_arrival_may_follow() - whether a packet continues the message under way rightly
  * @cur_op: SRN_OP_SEND, SRN_OP_WRITE or, between messages, SRN_OP_NONE

@@ -217,6 +217,30 @@ static bool covers(const struct srn_mem *mem, u64 addr, u64 len)
 	       addr - map->iova <= map->length - len;
 }
 
+/* What its own side may do with it. */
+static bool grants_local(const struct srn_mem *mem, const struct ib_sge *sge, int access)
+{
+	return mem->type != SRN_MEM_MW && (mem->access & access) == access &&
+	       covers(mem, sge->addr, sge->length);
+}
+
+/* What a peer may. */
+static bool grants_remote(const struct srn_who *who, const struct srn_mem *mem, u64 addr, u64 len,
+			  int access)
+{
+	if ((mem->access & access) != access || !covers(mem, addr, len))
+		return false;
+	/* C10-72: a window of type 2 is for the QP it was bound on. */
+	return mem->type != SRN_MEM_MW || mem->mw_type != IB_MW_TYPE_2 || mem->qpn == who->qpn;
+}
+
+/* Whether @key, of the same PD, names what is held still. While it is held no other can take its place. */
+static bool is_same(const struct srn_who *who, const struct srn_mem *mem, u32 key)
+{
+	return smp_load_acquire(&mem->state) == SRN_MEM_VALID && mem->key == key &&
+	       mem->pd == who->pd;
+}
+
 enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sge *sge,
 				   int access, struct srn_mem **res)
 {
@@ -230,8 +254,7 @@ enum srn_verdict srn_mem_get_local(const struct srn_who *who, const struct ib_sg
 	mem = get_own(who, sge->lkey);
 	if (unlikely(!mem))
 		return SRN_V_LOC_PROT;
-	if (unlikely(mem->type == SRN_MEM_MW || (mem->access & access) != access ||
-		     !covers(mem, sge->addr, sge->length))) {
+	if (unlikely(!grants_local(mem, sge, access))) {
 		srn_mem_put(mem);
 		return SRN_V_LOC_PROT;
 	}
@@ -247,19 +270,35 @@ enum srn_verdict srn_mem_get_remote(const struct srn_who *who, u32 rkey, u64 add
 
 	if (unlikely(!mem))
 		return SRN_V_REM_ACCESS;
-	if (unlikely((mem->access & access) != access || !covers(mem, addr, len)))
-		goto refuse;
-	/* C10-72: a window of type 2 is for the QP it was bound on. */
-	if (mem->type == SRN_MEM_MW && mem->mw_type == IB_MW_TYPE_2 && mem->qpn != who->qpn)
-		goto refuse;
+	if (unlikely(!grants_remote(who, mem, addr, len, access))) {
+		srn_mem_put(mem);
+		return SRN_V_REM_ACCESS;
+	}
 	*res = mem;
 	return SRN_OK;
-
-refuse:
-	srn_mem_put(mem);
-	return SRN_V_REM_ACCESS;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_mem_get_remote);
+
+enum srn_verdict srn_mem_hold_local(const struct srn_who *who, const struct ib_sge *sge, int access,
+				    struct srn_mem **held)
+{
+	if (likely(*held && is_same(who, *held, sge->lkey) && grants_local(*held, sge, access)))
+		return SRN_OK;
+	srn_mem_let_go(held);
+	return srn_mem_get_local(who, sge, access, held);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_hold_local);
+
+enum srn_verdict srn_mem_hold_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
+				     int access, struct srn_mem **held)
+{
+	if (likely(*held && is_same(who, *held, rkey) &&
+		   grants_remote(who, *held, addr, len, access)))
+		return SRN_OK;
+	srn_mem_let_go(held);
+	return srn_mem_get_remote(who, rkey, addr, len, access, held);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_mem_hold_remote);
 
 struct page *srn_mem_page(const struct srn_mem *mem, u64 addr, unsigned int *off)
 {

@@ -2,7 +2,8 @@
 /* Memory behind keys, whatever made them (mr.c, mw.c).
  * Every access goes key -> srn_mem_get_*() (rights, bounds, PD proven, reference
  * taken) -> sgl.h or atomic.h -> srn_mem_put(). References are held while bytes are copied
- * or their pages referenced, never while a packet leaves, so that who takes a key away waits
+ * or their pages referenced, of messages that are one pack from the first to the last
+ * (srn_mem_hold_*()), never while a packet leaves, so that who takes a key away waits
  * for nobody else.
  */
 #ifndef SRN_MEM_H
@@ -159,6 +160,29 @@ static inline void srn_mem_put(struct srn_mem *mem)
 	if (!mem->permanent && refcount_dec_and_test(&mem->refs))
 		complete(&mem->released);
 }
+
+/** srn_mem_let_go() - put what is held, if anything is */
+static inline void srn_mem_let_go(struct srn_mem **held)
+{
+	if (*held)
+		srn_mem_put(*held);
+	*held = NULL;
+}
+
+/**
+ * srn_mem_hold_local() - as srn_mem_get_local(), for one access behind the other
+ * @held: NULL, or what the last one was granted; what this one is, NULL where it is refused
+ *
+ * All is proven as if nothing were held: what lost its validity meanwhile is refused. Who takes its
+ * key away waits for srn_mem_let_go(), so the owner of what is held can't be the one who does, and is
+ * done soon: nothing is invalidated or bound, nobody told of a completion, and no packet sent before.
+ */
+enum srn_verdict srn_mem_hold_local(const struct srn_who *who, const struct ib_sge *sge, int access,
+				    struct srn_mem **held);
+
+/** srn_mem_hold_remote() - the same as srn_mem_get_remote() */
+enum srn_verdict srn_mem_hold_remote(const struct srn_who *who, u32 rkey, u64 addr, u64 len,
+				     int access, struct srn_mem **held);
 
 /**
  * srn_mem_page() - the page behind an address

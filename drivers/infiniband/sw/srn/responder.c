@@ -194,6 +194,7 @@ bool srn_responder_rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 	srn_turn_assert_owned(&qp->turn);
 	while (srn_responder_receives(qp)) {
 		note_established(qp);
+		srn_arrival_writes(qp, skb);
 		v = serve_message(qp, skb);
 		if (v == SRN_V_LATER)
 			return false;
@@ -242,6 +243,7 @@ bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 	note_established(qp);
 	return serve_packet(qp, skb);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_rx);
 
 /* A request that is refused, or finds no receive WQE, ends it: the expected PSN stays. */
 bool srn_responder_drain(struct srn_qp *qp, int *budget)

@@ -93,7 +93,7 @@ void srn_mem_read(const struct srn_mem *mem, u64 addr, void *to, u32 len)
 	}
 }
 
-static void mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32 len)
+void srn_mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32 len)
 {
 	while (len) {
 		u64 here;
@@ -173,7 +173,7 @@ enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void
 	if (v)
 		return v;
 	for (i = 0; i < r.num; i++) {
-		mem_write(r.pieces[i].mem, r.pieces[i].addr, from, r.pieces[i].len);
+		srn_mem_write(r.pieces[i].mem, r.pieces[i].addr, from, r.pieces[i].len);
 		from += r.pieces[i].len;
 	}
 	held_put(&r);

@@ -60,6 +60,7 @@ void srn_mem_read(const struct srn_mem *mem, u64 addr, void *to, u32 len);
 /** srn_mem_attach() - as srn_sgl_attach(); SRN_OK or SRN_V_AGAIN */
 enum srn_verdict srn_mem_attach(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 				u32 len);
+void srn_mem_write(const struct srn_mem *mem, u64 addr, const void *from, u32 len);
 void srn_mem_write_skb(const struct srn_mem *mem, u64 addr, struct sk_buff *skb,
 		       unsigned int from, u32 len);
 

@@ -38,6 +38,9 @@ static inline const struct srn_opcode *info_of(const struct msgs *m, u32 i)
 /* What message @i writes to is nobody's. */
 static u32 bad_key_at = U32_MAX;
 
+/* What message @i says of its length is not so. */
+static u32 bad_len_at = U32_MAX;
+
 /* What of a message stands behind its BTH, or in place of it. */
 static inline void put_message(struct sk_buff *skb, const struct msgs *m, u32 i)
 {
@@ -45,7 +48,8 @@ static inline void put_message(struct sk_buff *skb, const struct msgs *m, u32 i)
 	u32 at;
 
 	if (hdrs & SRN_HDR_RETH)
-		srn_build_reth(skb, VA + i * STRIDE, i == bad_key_at ? ~rkey : rkey, len);
+		srn_build_reth(skb, VA + i * STRIDE, i == bad_key_at ? ~rkey : rkey,
+			       i == bad_len_at ? len + 1 : len);
 	if (hdrs & SRN_HDR_IMM)
 		srn_build_imm(skb, cpu_to_be32(WORD + i));
 	if (hdrs & SRN_HDR_IETH)

@@ -41,6 +41,7 @@ static struct receiver new_receiver(struct kunit *test)
 	srn_mw_owner_init(&r.qp->windows, &r.qp->who);
 	give_receives(test, r.qp);
 	bad_key_at = U32_MAX;
+	bad_len_at = U32_MAX;
 	return r;
 }
 
@@ -362,6 +363,244 @@ static void srn_pack_too_late_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 0);
 }
 
+static const struct msgs writes = {
+	"", 6, { { A_WRITE, 8 }, { A_WRITE, 7 }, { A_WRITE, 512 }, { A_WRITE, 1 }, { A_WRITE, 4 }, { A_WRITE, 8, ASKS } },
+};
+
+/* Those of WRITEs that follow each other are as good as any by itself. */
+static void expect_bad_write(struct kunit *test, u32 bad_key, u32 bad_len)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	bad_key_at = bad_key;
+	bad_len_at = bad_len;
+	expect_refused(test, &r, &writes, min(bad_key, bad_len));
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, refcount_read(&r.mem->refs), 1);
+}
+
+static void srn_pack_writes_bad_key_test(struct kunit *test)
+{
+	expect_bad_write(test, 2, U32_MAX);
+}
+
+static void srn_pack_writes_bad_length_test(struct kunit *test)
+{
+	expect_bad_write(test, U32_MAX, 3);
+}
+
+static void srn_pack_writes_not_allowed_test(struct kunit *test)
+{
+	struct receiver r;
+
+	migrate_disable();
+	r = new_receiver(test);
+	r.qp->access = IB_ACCESS_REMOTE_READ;
+	expect_refused(test, &r, &writes, 0);
+	migrate_enable();
+}
+
+/* The second writes where it is said whether the key is valid, as who takes it away does on another CPU. */
+static void srn_pack_writes_key_gone_test(struct kunit *test)
+{
+	static const struct msgs m = { "", 4, { { A_WRITE, 8 }, { A_WRITE, 4 }, { A_WRITE, 8 }, { A_WRITE, 8, ASKS } } };
+	struct receiver r;
+	void *blocks[4];
+	u32 i;
+
+	static_assert(sizeof(r.mem->state) == 4);
+	migrate_disable();
+	r = new_receiver(test);
+	for (i = 0; i < ARRAY_SIZE(blocks); i++)
+		blocks[i] = i == 1 ? (void *)&r.mem->state : fake_page(test);
+	r.mem->map = (struct srn_mem_map){
+		.iova = VA, .length = sizeof(blocks) / sizeof(void *) * STRIDE,
+		.block_shift = ilog2(STRIDE), .nblocks = ARRAY_SIZE(blocks), .blocks = blocks,
+	};
+	receive(test, &r, &m);
+	migrate_enable();
+	expect_progress(test, &r, 2);
+	KUNIT_EXPECT_EQ(test, r.qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, *(u64 *)blocks[2], 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&r.mem->refs), 1);
+	srn_round_purge(r.qp);
+}
+
+/* Of those that ask each but the first finds an ACK that waits, and so does the first if there is one. */
+static void srn_pack_writes_asked_test(struct kunit *test)
+{
+	struct msgs m = writes;
+	struct receiver r;
+	u32 asks;
+
+	migrate_disable();
+	for (asks = 0; asks < BIT(6); asks++) {
+		u32 i, num = hweight32(asks);
+
+		for (i = 0; i < m.num; i++)
+			m.msg[i].flags = asks & BIT(i) ? ASKS : 0;
+		r = new_receiver(test);
+		receive(test, &r, &m);
+		expect_progress(test, &r, m.num);
+		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SENT_ACK), !!num);
+		KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_ACK_DEFERRED), num - !!num);
+		KUNIT_EXPECT_EQ(test, r.qp->resp.ack.done_psn, srn_psn_add(PSN, m.num - 1));
+	}
+	migrate_enable();
+}
+
+static u32 seed;
+
+/* Below @num. */
+static u32 any(u32 num)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % num;
+}
+
+static struct msg any_message(void)
+{
+	static const u8 opcodes[] = { A_SEND, A_SEND_IMM, A_WRITE_IMM };
+
+	return (struct msg){
+		.opcode = any(4) ? A_WRITE : opcodes[any(ARRAY_SIZE(opcodes))],
+		.len = any(65),
+		.flags = (any(3) ? 0 : SRN_PKT_ACKREQ) | (any(4) ? 0 : SRN_PKT_SE),
+	};
+}
+
+/* @n numbers it. */
+static void make_any(struct msgs *m, u32 n)
+{
+	u32 i;
+
+	seed = n;
+	m->num = 2 + any(15);
+	for (i = 0; i < m->num; i++)
+		m->msg[i] = any_message();
+	if (!any(6))
+		m->msg[any(m->num)].len = 300;
+}
+
+/* The same for the same n. */
+static void make_ready(struct kunit *test, const struct receiver *r, u32 n)
+{
+	struct srn_ack *ack = &r->qp->resp.ack;
+	u32 i, recvs;
+
+	seed = ~n;
+	rkey = r->mem->key;
+	bad_key_at = any(2) ? U32_MAX : any(16);
+	bad_len_at = any(4) ? U32_MAX : any(16);
+	r->qp->mtu = any(2) ? 256 : 1024;
+	r->qp->access = any(16) ? r->qp->access : 0;
+	r->qp->resp.msg.op = any(16) ? SRN_OP_NONE : SRN_OP_SEND;
+	r->qp->resp.msg.msn = SRN_AETH_MSN - any(8);
+	recvs = any(RECVS);
+	for (i = 0; i < recvs; i++)
+		post(test, r, 20 + i);
+	if (!any(4))
+		srn_ack_done(r->qp, srn_psn_add(PSN, -1), 1);
+	if (!any(8))
+		srn_ack_gap(r->qp, srn_psn_add(PSN, any(20)), SRN_HELD_NOT);
+	if (!any(8))
+		ack->again_any = true;
+	if (!any(8))
+		ack->sacks = 1;
+}
+
+static void take_parts(struct srn_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff_head parts;
+	struct sk_buff *part;
+
+	__skb_queue_head_init(&parts);
+	srn_run_split(skb, &parts);
+	consume_skb(skb);
+	while ((part = __skb_dequeue(&parts)))
+		srn_responder_rx(qp, part);
+}
+
+/* As one, or as packets from the beginning; nothing is sent. */
+static void take(struct kunit *test, const struct receiver *r, const struct msgs *m, bool whole)
+{
+	struct sk_buff *skb = arrived(test, r, m);
+
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r->qp->turn, SRN_TURN_RX));
+	local_bh_disable();
+	if (!whole || !srn_responder_rx_pack(r->qp, skb))
+		take_parts(r->qp, skb);
+	local_bh_enable();
+	srn_turn_disown(&r->qp->turn);
+	srn_hold_purge(r->qp->dev, &r->qp->resp.hold);
+}
+
+static bool same_bytes(const struct receiver *a, const struct receiver *b)
+{
+	u32 i;
+
+	for (i = 0; i < a->mem->map.nblocks; i++) {
+		if (memcmp(a->mem->map.blocks[i], b->mem->map.blocks[i], PAGE_SIZE))
+			return false;
+	}
+	return true;
+}
+
+static void expect_same(struct kunit *test, const struct receiver *a, const struct receiver *b)
+{
+	static const enum srn_counter counters[] = {
+		SRN_CNT_ACK_DEFERRED, SRN_CNT_RDMA_RECVS, SRN_CNT_OUT_OF_SEQ, SRN_CNT_HELD,
+		SRN_CNT_DUP_REQUEST, SRN_CNT_RX_BAD_STATE,
+	};
+	const struct srn_message *one = &a->qp->resp.msg, *other = &b->qp->resp.msg;
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, one->psn, other->psn);
+	KUNIT_EXPECT_EQ(test, one->msn, other->msn);
+	KUNIT_EXPECT_EQ(test, one->op, other->op);
+	KUNIT_EXPECT_EQ(test, a->qp->state, b->qp->state);
+	KUNIT_EXPECT_MEMEQ(test, &a->qp->resp.ack, &b->qp->resp.ack, sizeof(struct srn_ack));
+	KUNIT_EXPECT_TRUE(test, same_bytes(a, b));
+	KUNIT_EXPECT_EQ(test, a->qp->rcq->prod, b->qp->rcq->prod);
+	KUNIT_EXPECT_MEMEQ(test, a->qp->rcq->cqes, b->qp->rcq->cqes,
+			   RECVS * sizeof(struct srn_cqe));
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		KUNIT_EXPECT_EQ_MSG(test, count(a, counters[i]), count(b, counters[i]), "counter %u", i);
+	KUNIT_EXPECT_EQ(test, refcount_read(&a->mem->refs), 1);
+}
+
+/* Whatever messages they are, and whatever was before them: a pack does what its packets would. */
+static void srn_pack_does_as_packets_test(struct kunit *test)
+{
+	struct receiver a, b;
+	u32 n, done = 0;
+	struct msgs *m;
+
+	m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	migrate_disable();
+	for (n = 0; n < 150; n++) {
+		make_any(m, n);
+		a = new_receiver(test);
+		b = new_receiver(test);
+		make_ready(test, &a, n);
+		take(test, &a, m, true);
+		make_ready(test, &b, n);
+		take(test, &b, m, false);
+		expect_same(test, &a, &b);
+		done += a.qp->state != IB_QPS_ERR;
+		if (test->status == KUNIT_FAILURE)
+			break;
+	}
+	migrate_enable();
+	KUNIT_EXPECT_EQ_MSG(test, n, 150, "the first that differs");
+	/* Some of either kind. */
+	KUNIT_EXPECT_GT(test, done, 20);
+	KUNIT_EXPECT_LT(test, done, 130);
+}
+
 static struct kunit_case srn_pack_taken_cases[] = {
 	KUNIT_CASE(srn_pack_next_test),
 	KUNIT_CASE(srn_pack_marked_taken_test),
@@ -375,6 +614,12 @@ static struct kunit_case srn_pack_taken_cases[] = {
 	KUNIT_CASE(srn_pack_overrun_test),
 	KUNIT_CASE(srn_pack_later_test),
 	KUNIT_CASE(srn_pack_too_late_test),
+	KUNIT_CASE(srn_pack_writes_bad_key_test),
+	KUNIT_CASE(srn_pack_writes_bad_length_test),
+	KUNIT_CASE(srn_pack_writes_not_allowed_test),
+	KUNIT_CASE(srn_pack_writes_key_gone_test),
+	KUNIT_CASE(srn_pack_writes_asked_test),
+	KUNIT_CASE(srn_pack_does_as_packets_test),
 	{}
 };
 
