@@ -48,11 +48,7 @@ void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn)
 
 void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len)
 {
-	struct srn_reth *reth = skb_put(skb, sizeof(*reth));
-
-	reth->va = cpu_to_be64(va);
-	reth->rkey = cpu_to_be32(rkey);
-	reth->len = cpu_to_be32(len);
+	srn_reth_set(skb_put(skb, sizeof(struct srn_reth)), va, rkey, len);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_build_reth);
 

@@ -46,6 +46,15 @@
 struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 linear);
 
 void srn_build_deth(struct sk_buff *skb, u32 qkey, u32 sqpn);
+
+/** srn_reth_set() - fill in a RETH */
+static inline void srn_reth_set(struct srn_reth *reth, u64 va, u32 rkey, u32 len)
+{
+	reth->va = cpu_to_be64(va);
+	reth->rkey = cpu_to_be32(rkey);
+	reth->len = cpu_to_be32(len);
+}
+
 void srn_build_reth(struct sk_buff *skb, u64 va, u32 rkey, u32 len);
 void srn_build_atomic(struct sk_buff *skb, u64 va, u32 rkey, u64 swap_add, u64 compare);
 

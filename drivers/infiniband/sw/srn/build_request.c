@@ -3,6 +3,7 @@
 #include "build_request.h"
 
 #include <kunit/visibility.h>
+#include <rdma/ib_pack.h>
 
 #include "build.h"
 #include "opcode.h"
@@ -149,7 +150,7 @@ bool srn_build_packs(const struct srn_qp *qp, const struct srn_wqe *wqe,
 		     const struct srn_plan *plan)
 {
 	return srn_pack_may_have(plan->opcode) && plan->psn == qp->window.end &&
-	       (wqe->flags & IB_SEND_INLINE || wqe->length < SRN_REF_MIN);
+	       srn_build_copies(wqe);
 }
 
 enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
@@ -192,5 +193,37 @@ enum srn_verdict srn_build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
 		skb_trim(pack->skb, was);
 	else
 		srn_pack_added(pack, plan->opcode, plan->len);
+	return v;
+}
+
+static enum srn_verdict put_write(struct srn_qp *qp, struct srn_wqe *wqe, struct srn_reth *reth,
+				  struct srn_mem **held)
+{
+	struct srn_sgl sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
+
+	srn_reth_set(reth, wqe->rdma.addr, wqe->rdma.rkey, wqe->length);
+	if (!wqe->length)
+		return SRN_OK;
+	if (!(wqe->flags & IB_SEND_INLINE))
+		return srn_sgl_read_held(&sgl, reth + 1, wqe->length, held);
+	memcpy(reth + 1, wqe->data, wqe->length);
+	return SRN_OK;
+}
+
+enum srn_verdict srn_build_write(struct srn_qp *qp, struct srn_wqe *wqe, struct srn_pack *pack,
+				 struct srn_mem **held)
+{
+	u32 was = pack->skb->len;
+	struct srn_reth *reth;
+	enum srn_verdict v;
+
+	reth = srn_pack_next(pack, IB_OPCODE_RC_RDMA_WRITE_ONLY, 0, wqe->length);
+	if (!reth)
+		return SRN_V_AGAIN;
+	v = put_write(qp, wqe, reth, held);
+	if (v)
+		skb_trim(pack->skb, was);
+	else
+		srn_pack_added(pack, IB_OPCODE_RC_RDMA_WRITE_ONLY, wqe->length);
 	return v;
 }

@@ -5,12 +5,14 @@
 
 #include <linux/skbuff.h>
 
+#include "build.h"
 #include "verdict.h"
+#include "wqe.h"
 
+struct srn_mem;
 struct srn_pack;
 struct srn_plan;
 struct srn_qp;
-struct srn_wqe;
 
 /**
  * srn_build_references() - whether the packet's payload may go as references to its pages
@@ -36,6 +38,12 @@ enum srn_verdict srn_build_request(struct srn_qp *qp, struct srn_wqe *wqe,
 				   const struct srn_plan *plan, unsigned int flags,
 				   struct sk_buff **skb);
 
+/** srn_build_copies() - whether all of a request's payload is copied, though it goes for the first time */
+static inline bool srn_build_copies(const struct srn_wqe *wqe)
+{
+	return wqe->flags & IB_SEND_INLINE || wqe->length < SRN_REF_MIN;
+}
+
 /** srn_build_packs() - whether it is a small message that goes for the first time: one for packs */
 bool srn_build_packs(const struct srn_qp *qp, const struct srn_wqe *wqe,
 		     const struct srn_plan *plan);
@@ -59,5 +67,14 @@ enum srn_verdict srn_build_pack(struct srn_qp *qp, struct srn_wqe *wqe,
 enum srn_verdict srn_build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
 				  const struct srn_plan *plan, unsigned int flags,
 				  struct srn_pack *pack);
+
+/**
+ * srn_build_write() - the same for a WRITE that is one packet, copied, and asks for nothing
+ * @held: as srn_mem_hold_local() has it: what the last one was read from
+ *
+ * SRN_V_AGAIN where the pack has no room for it.
+ */
+enum srn_verdict srn_build_write(struct srn_qp *qp, struct srn_wqe *wqe, struct srn_pack *pack,
+				 struct srn_mem **held);
 
 #endif

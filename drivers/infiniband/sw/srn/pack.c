@@ -56,17 +56,34 @@ static void pad(struct sk_buff *skb)
 		skb_put_zero(skb, rest);
 }
 
-void srn_pack_add(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)
+/* With room for @follow bytes behind it. */
+static void *put_part(struct srn_pack *pack, u8 opcode, u8 flags, u32 len, u32 follow)
 {
 	struct srn_pack_part *part;
 
 	pad(pack->skb);
-	part = skb_put(pack->skb, sizeof(*part));
+	part = skb_put(pack->skb, sizeof(*part) + follow);
 	part->opcode = opcode;
 	part->flags = flags;
 	part->len = len;
+	return part + 1;
+}
+
+void srn_pack_add(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)
+{
+	put_part(pack, opcode, flags, len, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pack_add);
+
+void *srn_pack_next(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)
+{
+	u32 ext = srn_opcode_hdr_len(opcode) - sizeof(struct srn_bth);
+
+	if (!srn_pack_has_room(pack, opcode, len))
+		return NULL;
+	return put_part(pack, opcode, flags, len, ext + len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_next);
 
 void srn_pack_added(struct srn_pack *pack, u8 opcode, u32 len)
 {

@@ -84,6 +84,13 @@ void srn_pack_begin(struct srn_pack *pack, struct sk_buff *skb, u32 len, u32 siz
  */
 void srn_pack_add(struct srn_pack *pack, u8 opcode, u8 flags, u32 len);
 
+/**
+ * srn_pack_next() - the same with the bytes that follow, if there is room
+ *
+ * Return: where the extension headers are to be written, and the payload behind them; or NULL.
+ */
+void *srn_pack_next(struct srn_pack *pack, u8 opcode, u8 flags, u32 len);
+
 /** srn_pack_added() - they are there */
 void srn_pack_added(struct srn_pack *pack, u8 opcode, u32 len);
 

@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <rdma/ib_pack.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -392,6 +393,77 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe, int *budget)
 	return true;
 }
 
+/* Whether a WQE is a WRITE of one packet that is copied, and waits for nothing that is before it. */
+static bool is_plain(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return wqe->opcode == IB_WR_RDMA_WRITE && !wqe->status && !wqe->started && !wqe->done &&
+	       !(wqe->flags & IB_SEND_FENCE) && wqe->length <= qp->mtu && srn_build_copies(wqe);
+}
+
+/* The WQE at @index if it was fetched and is plain, else NULL. */
+static struct srn_wqe *plain_at(const struct srn_qp *qp, u32 index)
+{
+	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, index);
+
+	return index != qp->sq.fetched && is_plain(qp, wqe) ? wqe : NULL;
+}
+
+/* Whether a pack waits for what follows, and no packet is accounted for by itself. What else step() asks
+ * is answered with the one before, which began the pack or was added, for all that are plain: while a
+ * round sends nothing comes, so that neither state nor silence nor loss is another.
+ */
+static bool packs_on(const struct srn_qp *qp)
+{
+	return qp->req.pack.skb && !qp->credit.on && !qp->score && !qp->gaps &&
+	       !srn_pace_is_on(&qp->pace);
+}
+
+/* Whether a plain WQE at the cursor may go, unasked for an ACK, if the next one is plain, too. */
+static bool goes_on(const struct srn_qp *qp)
+{
+	static const struct srn_plan one = { .npsn = 1, .num = 1 };
+	const struct srn_window *w = &qp->window;
+
+	return w->at.index + 1 - qp->sq.una < SRN_WINDOW_WQES && !srn_window_is_full(w, 1) &&
+	       !wants_ack(qp, &one, true);
+}
+
+/* False: the pack has no room for it, or its memory can't be read. */
+static bool pack_plain(struct srn_qp *qp, struct srn_wqe *wqe, struct srn_mem **held)
+{
+	enum srn_verdict v = srn_build_write(qp, wqe, &qp->req.pack, held);
+
+	if (v == SRN_V_AGAIN)
+		return false;
+	srn_sq_start(wqe, qp->window.at.psn, 1, 1);
+	wqe->status = v;
+	if (v)
+		return false;
+	srn_window_sent_one(&qp->window);
+	srn_window_pass(&qp->window);
+	return true;
+}
+
+/* What a list mostly is: plain WQEs that follow each other into the pack, as they would step by step.
+ * What the last of them is, and each that asks, is left to step(), which looks at everything.
+ */
+static void pack_on(struct srn_qp *qp, int *budget)
+{
+	struct srn_wqe *wqe = plain_at(qp, qp->window.at.index), *next;
+	u32 num = qp->req.pack.num, bytes = qp->req.pack.bytes;
+	struct srn_mem *held = NULL;
+
+	for (; wqe && *budget > 0 && goes_on(qp); wqe = next) {
+		next = plain_at(qp, qp->window.at.index + 1);
+		if (!next || !pack_plain(qp, wqe, &held))
+			break;
+		--*budget;
+	}
+	srn_mem_let_go(&held);
+	srn_train_charge(&qp->req.train, &qp->path, qp->req.pack.num - num,
+			 qp->req.pack.bytes - bytes);
+}
+
 /* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
  * its memory is gone, or the QP drains. Of a message that cannot go on none is needed.
  */
@@ -442,6 +514,8 @@ static bool run(struct srn_qp *qp, int *budget)
 			return true;
 	}
 	while (srn_gate_qp(qp) == SRN_GATE_OPEN) {
+		if (packs_on(qp))
+			pack_on(qp, budget);
 		if (!is_there(qp, qp->window.at.index))
 			return false;
 		if (*budget <= 0)

@@ -163,6 +163,23 @@ enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read);
 
+enum srn_verdict srn_sgl_read_held(const struct srn_sgl *sgl, void *to, u32 len,
+				   struct srn_mem **held)
+{
+	struct ib_sge part;
+	enum srn_verdict v;
+
+	if (unlikely(!is_in_first(sgl, 0, len)))
+		return read_pieces(sgl, 0, to, len);
+	part = (struct ib_sge){ .addr = sgl->sge->addr, .length = len, .lkey = sgl->sge->lkey };
+	v = srn_mem_hold_local(sgl->who, &part, 0, held);
+	if (v)
+		return v;
+	srn_mem_read(*held, part.addr, to, len);
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read_held);
+
 enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void *from, u32 len)
 {
 	enum srn_verdict v;

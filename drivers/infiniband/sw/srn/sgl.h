@@ -30,6 +30,13 @@ struct srn_sgl {
 enum srn_verdict srn_sgl_read(const struct srn_sgl *sgl, u64 offset, void *to, u32 len);
 
 /**
+ * srn_sgl_read_held() - as srn_sgl_read(), from the first byte on
+ * @held: as srn_mem_hold_local() has it; a list of several elements leaves it alone
+ */
+enum srn_verdict srn_sgl_read_held(const struct srn_sgl *sgl, void *to, u32 len,
+				   struct srn_mem **held);
+
+/**
  * srn_sgl_attach() - append bytes of a message to a packet as page references
  * @skb: packet; its len, data_len and truesize grow by @len
  *

@@ -345,6 +345,14 @@ static inline void srn_window_asked(struct srn_window *w)
  */
 bool srn_window_sent(struct srn_window *w, u32 npsn, bool asked, bool read);
 
+/** srn_window_sent_one() - srn_window_sent() of one PSN that goes first, asks for nothing and is no READ; no doubt */
+static inline void srn_window_sent_one(struct srn_window *w)
+{
+	w->at.psn = srn_psn_add(w->at.psn, 1);
+	w->end = w->at.psn;
+	w->unasked++;
+}
+
 /** srn_window_pass() - the WQE at the cursor has nothing (more) to send: go to the next */
 static inline void srn_window_pass(struct srn_window *w)
 {
