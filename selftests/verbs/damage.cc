@@ -20,6 +20,10 @@ constexpr char kOvertaken[] =
     "out_of_sequence rcvd_held sent_nak packet_seq_err implied_nak_seq_err rcvd_early_responses "
     "retransmitted_pkts duplicate_request";
 
+// Requests that nobody waits for, and after which there is silence for a while, on a slow host
+// between two of them, too: it is asked about.
+constexpr char kAskedAbout[] = "sent_probes retransmitted_pkts duplicate_request";
+
 }  // namespace
 
 const std::vector<share::Allowance>& MeantDamage() {
@@ -65,6 +69,9 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Retry.*", kSilence},
       // Answers that have a rate take a while, and a busy machine makes it a long one.
       {"*Rate.IsKept/Read*", "sent_probes retransmitted_pkts duplicate_request"},
+      {"*RcOrder.*OfUnsignalledRequests*", kAskedAbout},
+      {"*RcOrder.RegionOfAnUnsignalledRequest*", kAskedAbout},
+      {"*RcOrder.UnsignalledRequests*", kAskedAbout},
       // The responder is in error while packets come; what it says of them may arrive.
       {"*Flush.*WhileDataMoves*", kRefused},
       {"*Flush.RequestsPostedDuringTheChange*", kRefused},

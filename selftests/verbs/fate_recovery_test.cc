@@ -142,6 +142,22 @@ TEST_P(FateDefault, TwoKnowEachOtherFromTheSecondMessageOn) {
   ExpectHealthy();
 }
 
+// Nobody waits for the ACK of one without a completion, so that it asks for none; lost, it arrives
+// all the same, once.
+TEST_P(FateDefault, LoneUnsignalledOne) {
+  Renew(kLong, kSeconds);
+  for (uint32_t turn = 0; turn < 3; turn++) {
+    Must(b_end_.qp.Post(RecvWr(turn, {b_.mr.Slice(0, 64)})));
+    Must(SetFates({{.action = "drop", .kind = "request", .qpn = b_end_.qp.num()}}));
+    const uint64_t before = a_counters_["local_ack_timeout_err"];
+    Must(a_end_.qp.Post(SendWr::Send(turn, a_.mr.Slice(0, 64)).Unsignaled()));
+    EXPECT_EQ(Await(b_end_.recv_cq).wr_id, turn);
+    EXPECT_EQ(Must(CountFates()).front().met, 1u);
+    EXPECT_EQ(a_counters_["local_ack_timeout_err"], before);
+    ExpectHealthy();
+  }
+}
+
 // So do those who only READ: of the second answer all that is missing is asked for at once.
 TEST_P(FateDefault, ReadersKnowEachOtherToo) {
   const std::set<int> lost = {4, 14, 24, 34};

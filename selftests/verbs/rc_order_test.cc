@@ -143,6 +143,43 @@ TEST_P(RcOrder, UnsignalledRequestsAreSilentAndGiveTheirSlotsBack) {
   }
 }
 
+// Nobody polls, and each slot is used many times: they come back as fast as there are ACKs.
+TEST_P(RcOrder, SmallQueueOfUnsignalledRequestsGoesRound) {
+  Pair p = Connected({.max_send_wr = 16});
+  const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+
+  for (uint64_t id = 0; id < 1000; id++) {
+    Status posted;
+    do {
+      posted = p.a.qp.Post(SendWr::Write(id, a_.mr.Slice(0, 8), b_.mr.At(0)).Unsignaled());
+      ASSERT_LT(std::chrono::steady_clock::now(), late) << id;
+    } while (!posted && posted.error() == ENOMEM);
+    Must(posted);
+  }
+  Must(p.a.qp.Post(SendWr::Write(1000, a_.mr.Slice(0, 8), b_.mr.At(0))));
+  EXPECT_EQ(Await(p.a.send_cq).wr_id, 1000u);
+}
+
+// Its effect is seen at the peer, so its bytes are needed no more, whether there was an ACK or not.
+TEST_P(RcOrder, RegionOfAnUnsignalledRequestThatArrivedMayGo) {
+  Pair p = Connected();
+  Must(p.a.qp.Post(SendWr::Write(1, a_.mr.Slice(0, 8), b_.mr.At(64))));
+  ASSERT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+
+  for (uint8_t turn = 1; turn <= 3; turn++) {
+    Buffer memory = Must(Buffer::Map(4096));
+    Fill(memory.bytes(), turn);
+    {
+      const Mr mr = Must(Mr::Register(a_.pd, memory.bytes(), 0));
+      Must(p.a.qp.Post(SendWr::Write(2, mr.Slice(0, 8), b_.mr.At(0)).Unsignaled()));
+      ASSERT_TRUE(Arrives(b_.bytes(0, 8), turn));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    Must(p.a.qp.Post(SendWr::Write(3, a_.mr.Slice(0, 8), b_.mr.At(64))));
+    ExpectWc(Await(p.a.send_cq), {.wr_id = 3, .opcode = IBV_WC_RDMA_WRITE, .qp_num = p.a.qp.num()});
+  }
+}
+
 TEST_P(RcOrder, SignalAllQpCompletesUnsignalledRequests) {
   Pair p = Connected({.sq_sig_all = true});
 

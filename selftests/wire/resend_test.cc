@@ -103,6 +103,31 @@ TEST_P(RcResend, AckOfTheRunAloneMeansMore) {
   ExpectAllSent(8);
 }
 
+// Nobody waits for its ACK, so that it need not ask; what became of it is found out all the same.
+TEST_P(RcResend, LoneUnsignalledRequestIsAskedAboutInSilence) {
+  Start({.timeout = 20, .signal_all = false});
+  ep().Post(SendWr::Send(1, ep().Data(0, 8)));
+  EXPECT_TRUE(peer().Expect().bth.ack_req);
+  peer().Send(Ack(DevPsn(0), 1));
+  ExpectSent(1, IBV_WC_SEND);
+  ep().PostSend(2, 0, 8);
+  Packet packet = peer().Expect();
+  EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(1)));
+  EXPECT_FALSE(packet.bth.ack_req);
+  packet = peer().Expect();
+  EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(1)));
+  EXPECT_TRUE(packet.bth.ack_req);
+  peer().Send(Ack(DevPsn(1), 2));
+  ep().ExpectNoCompletion();
+  // Since that was dearer than to ask, the next one does.
+  ep().PostSend(3, 0, 8);
+  packet = peer().Expect();
+  EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(2)));
+  EXPECT_TRUE(packet.bth.ack_req);
+  peer().Send(Ack(DevPsn(2), 3));
+  EXPECT_EQ(ep().State(), IBV_QPS_RTS);
+}
+
 // Nobody gives up, and nobody waits for ever.
 TEST_P(RcResend, WithoutATimeoutThereAreProbes) {
   Start({.timeout = 0, .retry_cnt = 0});

@@ -4,6 +4,7 @@
 
 #include <linux/ktime.h>
 #include <linux/limits.h>
+#include <rdma/ib_pack.h>
 
 #include "board.h"
 #include "build.h"
@@ -19,6 +20,10 @@
 #include "stats.h"
 #include "train.h"
 #include "window.h"
+#include "xmit.h"
+
+/* Probes of what cannot be made again that tell what the peer has, before it fails. */
+#define PROBES_BARE	4
 
 static struct srn_wqe *wqe_of(struct srn_qp *qp, u32 psn)
 {
@@ -56,13 +61,19 @@ bool srn_again_ask(struct srn_qp *qp, u32 psn)
 /* Without memory it is as if it were lost once more. Where an SGE of the oldest WR is dead by now,
  * the cursor, which runs next, meets it and fails it.
  */
+static void meet(struct srn_qp *qp, u32 psn, enum srn_verdict v)
+{
+	if (v != SRN_V_AGAIN && psn == qp->window.una)
+		srn_retry_go_back(qp);
+}
+
 static bool send_part(struct srn_qp *qp, u32 psn, u32 most, bool ask, bool follows,
 		      struct srn_plan *plan)
 {
 	enum srn_verdict v = send(qp, psn, most, ask, follows, plan);
 
-	if (v && v != SRN_V_AGAIN && psn == qp->window.una)
-		srn_retry_go_back(qp);
+	if (v)
+		meet(qp, psn, v);
 	return !v;
 }
 
@@ -127,16 +138,47 @@ static u32 probe_psn(struct srn_qp *qp)
 	return last;
 }
 
+/* Of a request without a completion, whose effect the program may have seen and given up the bytes
+ * since, the peer is asked by a WRITE of none that comes a second time: the ACK of that tells what it
+ * has (C9-105). Returns false if it is to be made again, so that it fails where that cannot be.
+ */
+static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
+{
+	u32 before = srn_psn_add(qp->window.una, -1);
+	struct sk_buff *skb;
+
+	if (v == SRN_V_AGAIN || qp->retry.probes > PROBES_BARE ||
+	    srn_qp_signals(qp, wqe_of(qp, psn)) || qp->peer.acked != qp->window.una)
+		return false;
+	skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_BUILD_ALONE | SRN_BUILD_ACKREQ,
+			qp->dest_qpn, before, 0);
+	if (!skb) {
+		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
+		return true;
+	}
+	srn_build_reth(skb, 0, 0, 0);
+	srn_xmit(&qp->path, skb, NULL);
+	srn_count(qp->dev, SRN_CNT_PROBES);
+	return true;
+}
+
 static void send_probe(struct srn_qp *qp, int *budget)
 {
+	u32 psn = qp->window.una;
 	struct srn_plan plan;
+	enum srn_verdict v;
 
 	qp->resend.probe = false;
-	if (!srn_window_is_out(&qp->window, qp->window.una))
+	if (!srn_window_is_out(&qp->window, psn))
 		return;
 	--*budget;
-	if (!send_part(qp, probe_psn(qp), srn_gaps_oldest(qp), true, false, &plan))
+	psn = probe_psn(qp);
+	v = send(qp, psn, srn_gaps_oldest(qp), true, false, &plan);
+	if (v) {
+		if (!probe_bare(qp, psn, v))
+			meet(qp, psn, v);
 		return;
+	}
 	srn_count(qp->dev, SRN_CNT_PROBES);
 	/* The first one does not spoil a sample, which is too long at most and makes later ones rarer: where
 	 * the path has become longer there would else be none for long.

@@ -76,8 +76,9 @@ void srn_bell_alarm(struct srn_qp *qp, unsigned int due)
 EXPORT_SYMBOL_IF_KUNIT(srn_bell_alarm);
 
 /* Whether answers will bring us back soon, so that what is posted meanwhile goes in one
- * burst. What is posted while something waits here could not go before the answers. The
- * alarm is not set anew for each answer, so that silence is noticed after one to two QUIET_NS.
+ * burst; what nobody asked about brings none. What is posted while something waits here could not
+ * go before the answers. The alarm is not set anew for each answer, so that silence is noticed
+ * after one to two QUIET_NS.
  */
 static bool answers_come(struct srn_qp *qp)
 {
@@ -85,7 +86,7 @@ static bool answers_come(struct srn_qp *qp)
 
 	if (qp->window.at.index != qp->sq.fetched)
 		return true;
-	if (srn_window_inflight(&qp->window) < SRN_DB_INFLIGHT)
+	if (srn_window_awaited(&qp->window) < SRN_DB_INFLIGHT)
 		return false;
 	bell->quiet = bell->quiet && bell->quiet_una == qp->window.una;
 	if (bell->quiet)

@@ -21,8 +21,8 @@ struct srn_gather {
 	bool on;
 	bool late;	/* the program did not end it: it waits for something, not for posts */
 	u32 from;	/* behind the WQEs that it rang for */
-	u32 pause;	/* doorbells to be served at once */
-	u32 next_pause;	/* 0: SRN_GATHER_PAUSE */
+	u16 pause;	/* doorbells to be served at once */
+	u16 next_pause;	/* 0: SRN_GATHER_PAUSE */
 };
 
 /** Written by the parameter "gather", and by tests; read in any context */

@@ -148,6 +148,12 @@ static inline bool srn_qp_sacks(const struct srn_qp *qp)
 	return qp->peer.sacks;
 }
 
+/** srn_qp_signals() - whether @wqe of the SQ leaves a completion, unless it fails: then each does */
+static inline bool srn_qp_signals(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return qp->sig_all || (wqe->flags & IB_SEND_SIGNALED);
+}
+
 static inline struct srn_sgl srn_qp_sgl(struct srn_qp *qp, const struct ib_sge *sge,
 					unsigned int num)
 {

@@ -19,6 +19,7 @@
 #include "credit.h"
 #include "gate.h"
 #include "hello.h"
+#include "lazy.h"
 #include "local.h"
 #include "opcode.h"
 #include "pace.h"
@@ -129,14 +130,60 @@ static bool is_first(const struct srn_qp *qp)
 	       srn_qp_holds(qp);
 }
 
-static bool wants_ack(const struct srn_qp *qp, const struct srn_plan *plan, bool follows)
+/* Nothing is known to be lost, and nothing limits what may be out: no ACK is needed early. With gbn, or a timeout
+ * shorter than the time to a probe, an ACK that nobody asked for costs a retry.
+ */
+static bool is_calm(const struct srn_qp *qp)
+{
+	return qp->state == IB_QPS_RTS && srn_retry_asks_first(qp) && !qp->credit.on &&
+	       !srn_pace_is_on(&qp->pace) && !srn_window_is_narrow(&qp->window) &&
+	       !qp->retry.rewound && !qp->retry.refused && !qp->score && !qp->gaps;
+}
+
+/* Nothing that left before counts on it. */
+static bool is_alone(const struct srn_qp *qp)
+{
+	return !qp->window.unasked || srn_lazy_rests(&qp->req.lazy, qp->window.at.psn);
+}
+
+/* Nothing that it has to do with completes by its ACK, and nothing is posted behind it: all that is was
+ * fetched, as the caller has looked. Where the PSN in front of all that is out may come once more
+ * (hello.h) it can be asked about without its bytes, which the program may have given up by then.
+ */
+static bool may_wait(const struct srn_qp *qp, const struct srn_wqe *wqe,
+		     const struct srn_plan *plan)
 {
 	const struct srn_window *w = &qp->window;
 
+	return !srn_qp_signals(qp, wqe) && plan->last && w->at.index + 1 == qp->sq.fetched &&
+	       w->at.psn == w->end && !srn_wqe_is_answered(wqe) && is_alone(qp) &&
+	       w->unasked + plan->num < SRN_LAZY_PSNS && qp->peer.acked == w->una &&
+	       qp->sq.fetched - qp->sq.una <= qp->sq.max_wr / 2 && is_calm(qp);
+}
+
+/* Apart: of many that follow each other none comes here. */
+static noinline bool skips(struct srn_qp *qp, const struct srn_wqe *wqe,
+			   const struct srn_plan *plan)
+{
+	return may_wait(qp, wqe, plan) &&
+	       srn_lazy_skip(&qp->req.lazy, srn_psn_add(plan->psn, plan->npsn));
+}
+
+/* Whatever follows. */
+static bool needs_ack(const struct srn_qp *qp, const struct srn_plan *plan)
+{
+	const struct srn_window *w = &qp->window;
+
+	return w->unasked + plan->num >= ask_every(w) || qp->retry.probing ||
+	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
+}
+
+static bool wants_ack(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
+		      bool follows)
+{
 	if (!qp->svc->reliable)
 		return false;
-	return !follows || w->unasked + plan->num >= ask_every(w) || qp->retry.probing ||
-	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
+	return needs_ack(qp, plan) || (!follows && !skips(qp, wqe, plan));
 }
 
 /* Few packets in flight are no queue, but they tell how long the path is. */
@@ -164,6 +211,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	else if (asked || read)
 		/* The first packet of an answer: how long those behind it take is of their own making. */
 		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1));
+	if (asked)
+		srn_lazy_asked(&qp->req.lazy);
 	if (unlikely(qp->score))
 		srn_score_used(qp->score, plan->npsn);
 	if (unlikely(qp->gaps))
@@ -268,7 +317,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
 		     (!plan->last || next_follows(qp)) &&
 		     !pace_ends(qp, wqe, plan);
-	d->asked = wants_ack(qp, plan, d->follows);
+	d->asked = wants_ack(qp, wqe, plan, d->follows);
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
 		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
@@ -341,6 +390,8 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 		return;
 	srn_sq_did(wqe, qp->window.at.psn);
 	srn_window_pass(&qp->window);
+	if (qp->window.unasked)
+		srn_lazy_await(&qp->req.lazy);
 	srn_sq_retire(qp);
 }
 
@@ -418,14 +469,14 @@ static bool packs_on(const struct srn_qp *qp)
 	       !srn_pace_is_on(&qp->pace);
 }
 
-/* Whether a plain WQE at the cursor may go, unasked for an ACK, if the next one is plain, too. */
+/* Whether a plain WQE at the cursor may go, unasked for an ACK, if the next one is plain, too. Only RC packs. */
 static bool goes_on(const struct srn_qp *qp)
 {
 	static const struct srn_plan one = { .npsn = 1, .num = 1 };
 	const struct srn_window *w = &qp->window;
 
 	return w->at.index + 1 - qp->sq.una < SRN_WINDOW_WQES && !srn_window_is_full(w, 1) &&
-	       !wants_ack(qp, &one, true);
+	       !needs_ack(qp, &one);
 }
 
 /* False: the pack has no room for it, or its memory can't be read. */
@@ -465,7 +516,8 @@ static void pack_on(struct srn_qp *qp, int *budget)
 }
 
 /* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
- * its memory is gone, or the QP drains. Of a message that cannot go on none is needed.
+ * its memory is gone, the QP drains, or it waits for the ACK. Of a message that cannot go on none
+ * is needed.
  */
 static void ask(struct srn_qp *qp)
 {
@@ -481,13 +533,24 @@ static void ask(struct srn_qp *qp)
 		psn = srn_psn_add(wqe->first_psn, -1);
 	}
 	srn_window_asked(&qp->window);
+	srn_lazy_asked(&qp->req.lazy);
 }
 
-/* Whether the round ends with packets in flight that nobody asked about. */
+/* What has no completion may go on unasked, but nothing is to wait for it. */
+static bool is_awaited(const struct srn_qp *qp)
+{
+	const struct srn_window *w = &qp->window;
+
+	return !srn_lazy_rests(&qp->req.lazy, w->at.psn) || qp->state == IB_QPS_SQD ||
+	       w->at.index != qp->sq.fetched;
+}
+
+/* Whether the round ends with packets in flight that nobody asked about, and somebody should. */
 static bool must_ask(const struct srn_qp *qp)
 {
 	return qp->window.unasked && qp->svc->reliable &&
-	       srn_window_inflight(&qp->window) && srn_gate_qp(qp) == SRN_GATE_OPEN;
+	       srn_window_inflight(&qp->window) && srn_gate_qp(qp) == SRN_GATE_OPEN &&
+	       is_awaited(qp);
 }
 
 /* What goes beside the cursor, as much of it as the pace lets go. */
@@ -572,6 +635,7 @@ void srn_requester_reset(struct srn_qp *qp)
 	/* Not the wait for room: answers before a NAK may be waiting, too. */
 	srn_bell_reset(qp);
 	qp->req.bulky = false;
+	qp->req.lazy = (struct srn_lazy){};
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);
 

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "bell.h"
+#include "lazy.h"
 #include "pack.h"
 #include "train.h"
 
@@ -15,8 +16,9 @@ struct srn_qp;
 struct srn_requester {
 	struct srn_train train;
 	struct srn_pack pack;	/* what it has goes behind the train */
-	u32 pack_most;		/* srn_run_messages(), as it was in this round; 0: not asked */
+	u16 pack_most;		/* srn_run_messages(), as it was in this round; 0: not asked */
 	bool bulky;		/* the WQE that was started last is more than a packet */
+	struct srn_lazy lazy;
 	struct srn_bell bell;
 };
 

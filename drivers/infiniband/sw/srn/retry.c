@@ -11,6 +11,7 @@
 #include "gaps.h"
 #include "hello.h"
 #include "known.h"
+#include "lazy.h"
 #include "lost.h"
 #include "note.h"
 #include "pace.h"
@@ -109,6 +110,15 @@ void srn_retry_sent(struct srn_qp *qp)
 	await(qp, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_sent);
+
+bool srn_retry_asks_first(const struct srn_qp *qp)
+{
+	const struct srn_rtt *rtt = &qp->rtt;
+	u64 all = ack_timeout(qp);
+
+	return srn_qp_holds(qp) && rtt->srtt_ns &&
+	       srn_rtt_probe_ns(rtt, all) + srn_rtt_again_ns(rtt) <= all;
+}
 
 /* Progress, or what comes to the same, is waited for anew. */
 static void restart(struct srn_qp *qp)
@@ -411,6 +421,8 @@ static void timed_out(struct srn_qp *qp)
 static void probe(struct srn_qp *qp)
 {
 	trace_srn_silence(qp, true);
+	if (qp->window.unasked && !qp->retry.probes)
+		srn_lazy_silent(&qp->req.lazy);
 	qp->retry.probes++;
 	srn_lost_missed(qp);
 	srn_hello_later(&qp->peer);

@@ -36,6 +36,9 @@ void srn_retry_reset(struct srn_qp *qp);
 /** srn_retry_sent() - a packet left: expect progress, or ask, and give up at the local ACK timeout */
 void srn_retry_sent(struct srn_qp *qp);
 
+/** srn_retry_asks_first() - in silence a probe is answered before the local ACK timeout, and it is known when */
+bool srn_retry_asks_first(const struct srn_qp *qp);
+
 /** srn_retry_progress() - the oldest PSN moved and the SQ retired what was done by it */
 void srn_retry_progress(struct srn_qp *qp);
 

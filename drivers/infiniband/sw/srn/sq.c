@@ -119,7 +119,7 @@ struct told {
 
 static bool tells(const struct srn_qp *qp, const struct srn_wqe *wqe)
 {
-	return wqe->status || qp->sig_all || (wqe->flags & IB_SEND_SIGNALED);
+	return wqe->status || srn_qp_signals(qp, wqe);
 }
 
 static void add_cqe(const struct srn_qp *qp, const struct srn_wqe *wqe, struct told *told)

@@ -221,6 +221,14 @@ static inline u32 srn_window_inflight(const struct srn_window *w)
 	return srn_psn_diff(w->at.psn, w->una);
 }
 
+/** srn_window_awaited() - PSNs in flight up to the last that asks for an answer, which will be soon */
+static inline u32 srn_window_awaited(const struct srn_window *w)
+{
+	u32 inflight = srn_window_inflight(w);
+
+	return inflight - min(inflight, w->unasked);
+}
+
 /** srn_window_reads() - READ requests and atomics in flight */
 static inline u32 srn_window_reads(const struct srn_window *w)
 {

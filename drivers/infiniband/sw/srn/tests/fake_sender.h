@@ -17,6 +17,8 @@
 static struct {
 	unsigned int packets;
 	bool asked;	/* the last one asks for an ACK */
+	u8 opcode;	/* of that, */
+	u32 psn;	/* and its own */
 } left;
 
 static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
@@ -29,6 +31,8 @@ static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 
 	left.packets++;
 	left.asked = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
+	left.opcode = bth->opcode;
+	left.psn = be32_to_cpu(bth->apsn) & SRN_PSN_MASK;
 	kfree_skb(skb);
 	return 0;
 }
