@@ -18,15 +18,18 @@ function claim(symbol, room) {
 }
 
 # Instructions of a request: the clock counts each as a nanosecond. A row's name says its bytes.
+# Of connections it is a pair, of registrations one.
 function cost(name, unit, figure, words, n, i, bytes) {
 	if (unit == "us")
 		return figure * 1e3
 	if (unit == "kop/s")
 		return 1e6 / figure
+	if (unit == "1/s")
+		return 1e9 / figure
 	n = split(name, words, " ")
 	for (i = 2; i <= n; i++)
 		bytes = words[i] == "KiB" ? words[i - 1] * 1024 : words[i] == "MiB" ? words[i - 1] * 1048576 : bytes
-	return bytes * 1e3 / figure
+	return bytes * (unit == "GB/s" ? 1 : 1e3) / figure
 }
 
 function kernel_room(symbol) {
@@ -72,7 +75,7 @@ function trim(text) {
 }
 
 # name, unit, figure: columns of 28, 8 and 12
-/ (us|MB\/s|kop\/s) +[0-9.]+ *$/ {
+/ (us|[MG]B\/s|kop\/s|1\/s) +[0-9.]+ *$/ {
 	row = trim(substr($0, 1, 28))
 	request = cost(row, trim(substr($0, 29, 8)), trim(substr($0, 37, 12)) + 0)
 	next
