@@ -4,6 +4,7 @@
 #define SRN_NET_H
 
 #include <linux/list.h>
+#include <linux/net.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
@@ -27,6 +28,12 @@ struct srn_net {
 struct srn_net *srn_net_get(struct net *net);
 /** srn_net_put() - closes the sockets after the last device; may sleep */
 void srn_net_put(struct srn_net *snet);
+
+/** srn_net_sock() - who sends, to security modules; NULL of no namespace */
+static inline const struct sock *srn_net_sock(const struct srn_net *snet)
+{
+	return snet ? snet->sock4->sk : NULL;
+}
 
 /** srn_net_add_dev() - its packets are looked for from here on */
 void srn_net_add_dev(struct srn_net *snet, struct srn_dev *dev);

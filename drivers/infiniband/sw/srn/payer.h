@@ -22,8 +22,15 @@ struct srn_payer {
 	u32 wait_ns;		/* before the next look; owner of the turn */
 };
 
-/** srn_payer_open() - make one; may sleep; 0 or -errno */
-int srn_payer_open(struct srn_payer *payer, struct net *net);
+/**
+ * srn_payer_open() - make one
+ * @payer: zeroed or closed
+ * @net: of its packets
+ * @like: to security modules its packets are that socket's; NULL in unit tests, where none look
+ *
+ * May sleep. 0 or -ENOMEM.
+ */
+int srn_payer_open(struct srn_payer *payer, struct net *net, const struct sock *like);
 /** srn_payer_close() - what is charged is still counted, by the core */
 void srn_payer_close(struct srn_payer *payer);
 

@@ -14,6 +14,7 @@
 #include "known.h"
 #include "lost.h"
 #include "mw.h"
+#include "net.h"
 #include "qp.h"
 #include "round.h"
 #include "rq.h"
@@ -228,7 +229,7 @@ static struct srn_ucontext *qp_ucontext(struct ib_udata *udata)
 static int open_payer(struct srn_qp *qp)
 {
 	qp->req.train.payer = &qp->payer;
-	return srn_payer_open(&qp->payer, qp->dev->net);
+	return srn_payer_open(&qp->payer, qp->dev->net, srn_net_sock(qp->dev->snet));
 }
 
 int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)

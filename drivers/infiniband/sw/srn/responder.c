@@ -18,6 +18,7 @@
 #include "device.h"
 #include "hold.h"
 #include "mem.h"
+#include "net.h"
 #include "pace.h"
 #include "payer.h"
 #include "psn.h"
@@ -353,7 +354,9 @@ void srn_responder_reset(struct srn_qp *qp)
 static int open_payer(struct srn_qp *qp)
 {
 	qp->resp.train.payer = &qp->payer;
-	return srn_payer_pays(&qp->payer) ? 0 : srn_payer_open(&qp->payer, qp->dev->net);
+	if (srn_payer_pays(&qp->payer))
+		return 0;
+	return srn_payer_open(&qp->payer, qp->dev->net, srn_net_sock(qp->dev->snet));
 }
 
 int srn_responder_alloc(struct srn_qp *qp, u32 num)

@@ -8,6 +8,7 @@
 #include "fake_round.h"
 
 #include <linux/skbuff.h>
+#include <net/inet_sock.h>
 #include <net/net_namespace.h>
 
 static struct sk_buff *charged(struct kunit *test, struct srn_payer *payer)
@@ -26,10 +27,14 @@ static void srn_payer_room_test(struct kunit *test)
 	struct sk_buff_head waiting;
 	int n;
 
-	KUNIT_ASSERT_EQ(test, srn_payer_open(&full, &init_net), 0);
-	KUNIT_ASSERT_EQ(test, srn_payer_open(&other, &init_net), 0);
+	KUNIT_ASSERT_EQ(test, srn_payer_open(&full, &init_net, NULL), 0);
+	KUNIT_ASSERT_EQ(test, srn_payer_open(&other, &init_net, NULL), 0);
 	/* An inode for each would be memory of which nobody makes use. */
 	KUNIT_EXPECT_NULL(test, full.sk->sk_socket);
+	/* What a program's socket is to the stack. */
+	KUNIT_EXPECT_EQ(test, full.sk->sk_type, SOCK_DGRAM);
+	KUNIT_EXPECT_EQ(test, full.sk->sk_protocol, IPPROTO_UDP);
+	KUNIT_EXPECT_TRUE(test, inet_test_bit(MC_LOOP, full.sk));
 	skb_queue_head_init(&waiting);
 	for (n = 0; n < SRN_UNSENT_BYTES / 1024 && srn_payer_has_room(&full); n++)
 		__skb_queue_tail(&waiting, charged(test, &full));
@@ -50,7 +55,7 @@ static void srn_payer_wait_test(struct kunit *test)
 	u32 last = 0;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, srn_payer_open(&payer, &init_net), 0);
+	KUNIT_ASSERT_EQ(test, srn_payer_open(&payer, &init_net, NULL), 0);
 	for (i = 0; i < 20; i++) {
 		u32 wait = srn_payer_wait(&payer);
 
@@ -126,7 +131,7 @@ static void srn_payer_alarm_test(struct kunit *test)
 	give_sends(test, qp, 1);
 	give_clock(test, qp);
 	srn_window_start(&qp->window, 0, qp->mtu);
-	KUNIT_ASSERT_EQ(test, srn_payer_open(&qp->payer, &init_net), 0);
+	KUNIT_ASSERT_EQ(test, srn_payer_open(&qp->payer, &init_net, NULL), 0);
 	skb_queue_head_init(&waiting);
 	while (srn_payer_has_room(&qp->payer))
 		__skb_queue_tail(&waiting, charged(test, &qp->payer));

@@ -393,7 +393,7 @@ static void srn_run_payer_test(struct kunit *test)
 	struct sk_buff *skb, *segments, *next;
 	unsigned int before;
 
-	KUNIT_ASSERT_EQ(test, 0, srn_payer_open(&payer, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, srn_payer_open(&payer, &init_net, NULL));
 	before = refcount_read(&payer.sk->sk_wmem_alloc);
 	migrate_disable();
 	path = new_path(test, false);
