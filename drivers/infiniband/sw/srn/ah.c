@@ -69,7 +69,8 @@ static struct srn_av *create_av(struct ib_ah *ah, const struct rdma_ah_attr *att
 
 	if (!av)
 		return ERR_PTR(-ENOMEM);
-	err = srn_path_init(&av->path, to_srn_dev(ah->device), attr, make_sport(attr), gfp);
+	err = srn_path_init(&av->path, to_srn_dev(ah->device), attr, make_sport(attr)) ?:
+	      srn_path_share(&av->path, gfp);
 	if (err) {
 		kfree(av);
 		return ERR_PTR(err);

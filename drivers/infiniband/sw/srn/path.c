@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Address vectors to routes. A route is cached per CPU and looked up again when
- * the stack says that it has changed.
+/* Address vectors to routes. A route is kept, per CPU where several send by it, and looked
+ * up again when the stack says that it has changed.
  */
 #include "path.h"
 
@@ -78,7 +78,7 @@ static int set_oif(struct srn_path *path, const struct ib_gid_attr *sgid)
 }
 
 int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
-		  u16 sport, gfp_t gfp)
+		  u16 sport)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	int err;
@@ -100,8 +100,17 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 	err = set_addresses(path, &grh->sgid_attr->gid, &grh->dgid);
 	if (!err)
 		err = set_oif(path, grh->sgid_attr);
-	return err ?: dst_cache_init(&path->cache, gfp);
+	return err;
 }
+
+int srn_path_share(struct srn_path *path, gfp_t gfp)
+{
+	int err = dst_cache_init(&path->cache, gfp);
+
+	path->is_shared = !err;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_path_share);
 
 void srn_path_ask(struct srn_path_asked *asked, const struct rdma_ah_attr *attr)
 {
@@ -143,9 +152,43 @@ void srn_path_query(const struct srn_path *path, const struct srn_path_asked *as
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_path_query);
 
+static void forget(struct srn_route *route)
+{
+	dst_release(route->dst);
+	route->dst = NULL;
+}
+
 void srn_path_destroy(struct srn_path *path)
 {
-	dst_cache_destroy(&path->cache);
+	if (path->is_shared)
+		dst_cache_destroy(&path->cache);
+	else
+		forget(&path->route);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_path_destroy);
+
+/* What was kept, if it is still good; with a reference. As dst_cache_get() has it. */
+static struct dst_entry *kept(struct srn_path *path)
+{
+	struct srn_route *route = &path->route;
+	struct dst_entry *dst = route->dst;
+
+	if (path->is_shared)
+		return dst_cache_get(&path->cache);
+	if (!dst)
+		return NULL;
+	if (unlikely(READ_ONCE(dst->obsolete) && !dst->ops->check(dst, route->cookie))) {
+		forget(route);
+		return NULL;
+	}
+	dst_hold(dst);
+	return dst;
+}
+
+static void keep(struct srn_route *route, struct dst_entry *dst, u32 cookie)
+{
+	dst_hold(dst);
+	*route = (struct srn_route){ .dst = dst, .cookie = cookie };
 }
 
 static struct dst_entry *route4(struct srn_path *path)
@@ -160,15 +203,14 @@ static struct dst_entry *route4(struct srn_path *path)
 		.fl4_dport = htons(SRN_UDP_PORT),
 	};
 	struct rtable *rt;
-	__be32 saddr;
 
-	rt = dst_cache_get_ip4(&path->cache, &saddr);
-	if (rt)
-		return &rt->dst;
 	rt = ip_route_output_key(path->dev->net, &fl4);
 	if (IS_ERR(rt))
 		return NULL;
-	dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
+	if (path->is_shared)
+		dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
+	else
+		keep(&path->route, &rt->dst, 0);
 	return &rt->dst;
 }
 
@@ -185,18 +227,17 @@ static struct dst_entry *route6(struct srn_path *path)
 		.fl6_dport = htons(SRN_UDP_PORT),
 	};
 	struct srn_net *snet = path->dev->snet;
-	struct in6_addr saddr;
 	struct dst_entry *dst;
 
 	if (!snet->sock6)
 		return NULL;
-	dst = dst_cache_get_ip6(&path->cache, &saddr);
-	if (dst)
-		return dst;
 	dst = ipv6_stub->ipv6_dst_lookup_flow(path->dev->net, snet->sock6->sk, &fl6, NULL);
 	if (IS_ERR(dst))
 		return NULL;
-	dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
+	if (path->is_shared)
+		dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
+	else
+		keep(&path->route, dst, rt6_get_cookie(dst_rt6_info(dst)));
 	return dst;
 }
 #else
@@ -208,8 +249,13 @@ static struct dst_entry *route6(struct srn_path *path)
 
 struct dst_entry *srn_path_dst(struct srn_path *path)
 {
+	struct dst_entry *dst = kept(path);
+
+	if (likely(dst))
+		return dst;
 	return path->is_v6 ? route6(path) : route4(path);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_path_dst);
 
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb)
 {

@@ -23,6 +23,12 @@ struct srn_path_asked {
 	u8 static_rate;
 };
 
+/* One that the stack gave. */
+struct srn_route {
+	struct dst_entry *dst;	/* NULL: none was asked for, or it is of no use any more */
+	u32 cookie;		/* the stack's, for whether it is still good */
+};
+
 struct srn_path {
 	struct srn_dev *dev;
 	bool is_v6;
@@ -30,6 +36,7 @@ struct srn_path {
 	u8 ecn;			/* of RC packets with payload: INET_ECN_*; of others it is 0 */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */
+	bool is_shared;		/* by several who may send at once: of an AH */
 	__be16 sport;		/* UDP source port, host entropy (rdma_get_udp_sport) */
 	__be32 flow_label;	/* IPv6, 20 bits */
 	int oif;		/* ifindex of the GID's netdev (VLAN or other upper included) */
@@ -43,7 +50,10 @@ struct srn_path {
 			struct in6_addr daddr;
 		} v6;
 	};
-	struct dst_cache cache;
+	union {
+		struct dst_cache cache;		/* what is shared has a route for each CPU */
+		struct srn_route route;		/* of a QP's own: the owner of its turn */
+	};
 };
 
 /**
@@ -52,12 +62,22 @@ struct srn_path {
  * @dev: device
  * @attr: with grh and sgid_attr (rdma_ah_set/rdma_move semantics: not kept)
  * @sport: UDP source port to use
- * @gfp: GFP_KERNEL, or GFP_ATOMIC where the caller may not sleep
  *
- * 0, -EINVAL for an attribute that RoCEv2 cannot carry, -ENOMEM.
+ * For one user at a time. 0, or -EINVAL for an attribute that RoCEv2 cannot carry.
  */
 int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
-		  u16 sport, gfp_t gfp);
+		  u16 sport);
+
+/**
+ * srn_path_share() - let several use it at once
+ * @path: just initialized
+ * @gfp: GFP_KERNEL, or GFP_ATOMIC where the caller may not sleep
+ *
+ * 0 or -ENOMEM.
+ */
+int srn_path_share(struct srn_path *path, gfp_t gfp);
+
+/** srn_path_destroy() - nobody uses it any more */
 void srn_path_destroy(struct srn_path *path);
 
 /** srn_path_ask() - keep what @attr asked for, that srn_path_query() can say it */
@@ -70,7 +90,7 @@ void srn_path_query(const struct srn_path *path, const struct srn_path_asked *as
 /**
  * srn_path_dst() - the route now
  *
- * BH disabled. A reference that the caller passes on (skb_dst_set), or NULL
+ * BH disabled; the only user now, unless it is shared. A reference that the caller passes on (skb_dst_set), or NULL
  * (no route: counted by the caller, treated as loss).
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);

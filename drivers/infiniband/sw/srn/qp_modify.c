@@ -116,7 +116,7 @@ static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, s
 		if (!(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH))
 			return -EINVAL;
 		err = srn_path_init(&c->path, qp->dev, &attr->ah_attr,
-				    source_port(qp, attr, mask), GFP_KERNEL_ACCOUNT);
+				    source_port(qp, attr, mask));
 		if (err)
 			return err;
 		srn_path_ask(&c->asked, &attr->ah_attr);

@@ -297,17 +297,7 @@ static void srn_xmit_flow_test(struct kunit *test)
 
 static unsigned int route_refs(struct srn_path *path)
 {
-	struct dst_entry *dst;
-	unsigned int refs = 0;
-
-	local_bh_disable();
-	dst = dst_cache_get(&path->cache);
-	if (dst) {
-		refs = rcuref_read(&dst->__rcuref);
-		dst_release(dst);
-	}
-	local_bh_enable();
-	return refs;
+	return rcuref_read(&path->route.dst->__rcuref);
 }
 
 static void add_packets(struct srn_train *train, struct srn_path *path, int num)

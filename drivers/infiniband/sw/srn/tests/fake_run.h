@@ -158,15 +158,11 @@ static inline void back_to_lo(void *dst)
 /* The route leaves by @dev, which is nobody else's. */
 static inline void give_netdev(struct kunit *test, struct srn_path *path, struct net_device *dev)
 {
-	struct dst_entry *dst;
+	struct dst_entry *dst = path->route.dst;
 
-	local_bh_disable();
-	dst = dst_cache_get(&path->cache);
-	local_bh_enable();
 	KUNIT_ASSERT_NOT_NULL(test, dst);
 	dst->dev = dev;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, back_to_lo, dst));
-	dst_release(dst);
 }
 
 static inline struct srn_path *new_path_by(struct kunit *test, bool is_v6, struct net_device *dev)
@@ -177,10 +173,6 @@ static inline struct srn_path *new_path_by(struct kunit *test, bool is_v6, struc
 	path->dev = fake_dev(test);
 	path->is_v6 = is_v6;
 	path->ttl = 64;
-	/* A socket that nobody looks at, since the route is in the cache. */
-	path->dev->snet = kunit_kzalloc(test, sizeof(*path->dev->snet), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, path->dev->snet);
-	path->dev->snet->sock6 = kunit_kzalloc(test, sizeof(struct socket), GFP_KERNEL);
 	fake_route(test, path, leave);
 	give_netdev(test, path, dev);
 	return path;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a path says of the address vector that it was made of. */
+/* What a path says of the address vector that it was made of, and the route that it keeps. */
 #include "../path.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
+#include <linux/bottom_half.h>
 #include <linux/string.h>
 
 struct asked_row {
@@ -60,7 +62,96 @@ static void srn_path_query_test(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, got.grh.sgid_attr);
 }
 
+static int no_output(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Kept until the test's own end, which takes its route from it. */
+static struct srn_path *new_path(struct kunit *test)
+{
+	struct srn_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	path->dev = fake_dev(test);
+	path->dev->net = &init_net;
+	return path;
+}
+
+static struct dst_entry *look(struct srn_path *path)
+{
+	struct dst_entry *dst;
+
+	local_bh_disable();
+	dst = srn_path_dst(path);
+	local_bh_enable();
+	return dst;
+}
+
+/* A reference for each who asks, and one for the path, until the stack says that it is of no use. */
+static void srn_path_route_test(struct kunit *test)
+{
+	struct srn_path *path = new_path(test);
+	struct dst_entry *dst, *got;
+	unsigned int refs;
+
+	fake_route(test, path, no_output);
+	dst = path->route.dst;
+	refs = rcuref_read(&dst->__rcuref);
+	KUNIT_EXPECT_PTR_EQ(test, look(path), dst);
+	KUNIT_EXPECT_EQ(test, rcuref_read(&dst->__rcuref), refs + 1);
+	dst_release(dst);
+	dst->obsolete = DST_OBSOLETE_DEAD;
+	got = look(path);
+	KUNIT_EXPECT_PTR_NE(test, got, dst);
+	KUNIT_EXPECT_PTR_EQ(test, path->route.dst, got);
+	KUNIT_EXPECT_EQ(test, rcuref_read(&dst->__rcuref), refs - 1);
+	dst_release(got);
+}
+
+/* Who ends it gives its route back. */
+static void srn_path_end_test(struct kunit *test)
+{
+	struct srn_path *path = new_path(test);
+	struct dst_entry *dst;
+	unsigned int refs;
+
+	fake_route(test, path, no_output);
+	dst = path->route.dst;
+	refs = rcuref_read(&dst->__rcuref);
+	srn_path_destroy(path);
+	KUNIT_EXPECT_EQ(test, rcuref_read(&dst->__rcuref), refs - 1);
+	KUNIT_EXPECT_NULL(test, path->route.dst);
+}
+
+/* An AH's is not of one CPU: nothing of it is in the path. */
+static void srn_path_shared_test(struct kunit *test)
+{
+	struct rtable *rt = rt_dst_alloc(init_net.loopback_dev, 0, RTN_LOCAL, true);
+	struct srn_path *path = new_path(test);
+	struct dst_entry *got;
+
+	KUNIT_ASSERT_NOT_NULL(test, rt);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, fake_free_route, &rt->dst));
+	KUNIT_ASSERT_EQ(test, 0, srn_path_share(path, GFP_KERNEL));
+	KUNIT_EXPECT_TRUE(test, path->is_shared);
+	local_bh_disable();
+	/* The cache believes what was put there after a look in vain, which is new. */
+	path->cache.reset_ts--;
+	dst_cache_get(&path->cache);
+	dst_cache_set_ip4(&path->cache, &rt->dst, 0);
+	got = srn_path_dst(path);
+	local_bh_enable();
+	KUNIT_EXPECT_PTR_EQ(test, got, &rt->dst);
+	dst_release(got);
+	srn_path_destroy(path);
+}
+
 static struct kunit_case srn_path_cases[] = {
+	KUNIT_CASE(srn_path_route_test),
+	KUNIT_CASE(srn_path_end_test),
+	KUNIT_CASE(srn_path_shared_test),
 	KUNIT_CASE_PARAM(srn_path_query_test, asked_gen_params),
 	{}
 };
