@@ -31,10 +31,16 @@ struct srn_doorbell {
 	struct xarray links;		/* doorbell index -> struct srn_qp_ref, RCU */
 };
 
+/* An index that no QP has: for it the table keeps its first node, which else came and went with a
+ * program's only QP.
+ */
+#define KEPT	63
+
 static void put_doorbell(struct srn_doorbell *db)
 {
 	if (!refcount_dec_and_test(&db->refs))
 		return;
+	xa_release(&db->links, KEPT);
 	WARN_ON_ONCE(!xa_empty(&db->links));
 	xa_destroy(&db->links);
 	kfree(db);
@@ -150,6 +156,10 @@ static struct srn_doorbell *create_doorbell(struct srn_dev *dev)
 	refcount_set(&db->refs, 1);
 	RCU_INIT_POINTER(db->dev, dev);
 	xa_init_flags(&db->links, XA_FLAGS_ALLOC);
+	if (xa_reserve(&db->links, KEPT, GFP_KERNEL_ACCOUNT)) {
+		kfree(db);
+		return NULL;
+	}
 	return db;
 }
 
@@ -164,18 +174,13 @@ static struct file *open_doorbell(struct srn_doorbell *db)
 	return file;
 }
 
-int srn_doorbell_reserve(struct srn_ucontext *uc, u32 *index)
+int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp_ref *ref, u32 *index)
 {
 	/* Lowest first: the bitmap of a program with few QPs is one word. */
-	int err = xa_alloc(&uc->db->links, index, NULL, XA_LIMIT(0, SRN_MAX_QP - 1),
+	int err = xa_alloc(&uc->db->links, index, ref, XA_LIMIT(0, SRN_MAX_QP),
 			   GFP_KERNEL_ACCOUNT);
 
 	return err == -EBUSY ? -ENOSPC : err;
-}
-
-void srn_doorbell_publish(struct srn_ucontext *uc, u32 index, struct srn_qp *qp)
-{
-	xa_store(&uc->db->links, index, qp->ref, GFP_KERNEL_ACCOUNT);	/* its place is there */
 }
 
 void srn_doorbell_del(struct srn_ucontext *uc, u32 index)

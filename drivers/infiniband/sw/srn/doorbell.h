@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-struct srn_qp;
+struct srn_qp_ref;
 struct srn_doorbell;
 
 struct srn_ucontext {
@@ -18,10 +18,12 @@ static inline struct srn_ucontext *to_srn_ucontext(struct ib_ucontext *uc)
 	return container_of(uc, struct srn_ucontext, ibuc);
 }
 
-/** srn_doorbell_reserve() - a bit in the bitmap, which rings nothing yet; may sleep; 0, -ENOMEM or -ENOSPC */
-int srn_doorbell_reserve(struct srn_ucontext *uc, u32 *index);
-/** srn_doorbell_publish() - the QP is complete: its doorbell reaches it; may sleep */
-void srn_doorbell_publish(struct srn_ucontext *uc, u32 index, struct srn_qp *qp);
+/**
+ * srn_doorbell_add() - a bit in the bitmap, which rings nothing before @ref is published
+ *
+ * May sleep. 0, -ENOMEM or -ENOSPC.
+ */
+int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp_ref *ref, u32 *index);
 /** srn_doorbell_del() - give the bit back; after it returns no doorbell reaches the QP; may sleep */
 void srn_doorbell_del(struct srn_ucontext *uc, u32 index);
 

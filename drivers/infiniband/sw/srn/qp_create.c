@@ -189,7 +189,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
  */
 static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udata *udata)
 {
-	int err = srn_doorbell_reserve(uctx, &qp->db_index);
+	int err = srn_doorbell_add(uctx, qp->ref, &qp->db_index);
 
 	if (err)
 		return err;
@@ -200,16 +200,13 @@ static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udat
 	return err;
 }
 
-static void publish(struct srn_qp *qp, struct srn_ucontext *uctx)
+static void publish(struct srn_qp *qp)
 {
 	qp->ibqp.qp_num = qp->ref->qpn;
 	qp->who.qpn = qp->ref->qpn;
-	if (uctx)
-		srn_doorbell_publish(uctx, qp->db_index, qp);
+	srn_qp_ref_publish(qp->ref);
 	if (qp->svc->is_gsi)
 		rcu_assign_pointer(qp->dev->gsi, qp->ref);
-	else
-		srn_qp_ref_publish(qp->ref);
 }
 
 static void unpublish(struct srn_qp *qp)
@@ -262,12 +259,11 @@ int srn_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	if (err)
 		goto err_ref;
 	srn_qp_get_cap(qp, &attr->cap);
-	publish(qp, uctx);
+	publish(qp);
 	return 0;
 
 err_ref:
-	srn_qp_ref_unpublish(qp->ref);
-	srn_qp_ref_destroy(qp->ref);
+	srn_qp_ref_cancel(qp->ref);
 err_payer:
 	srn_payer_close(&qp->payer);
 err_queues:

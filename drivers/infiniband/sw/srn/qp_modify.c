@@ -269,8 +269,9 @@ static int alloc_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mas
 	return err;
 }
 
+/* @seen: the state that the change was found right for. */
 static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask,
-			struct change *c)
+			enum ib_qp_state seen, struct change *c)
 {
 	enum ib_qp_state cur = qp->state;
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
@@ -278,8 +279,8 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 
 	lockdep_assert_held(&qp->lock);
 	srn_turn_assert_owned(&qp->turn);
-	/* Again: the QP may have failed since the first look. */
-	err = check(qp, attr, mask, cur, next);
+	/* Again, where the QP has failed since. */
+	err = likely(cur == seen) ? 0 : check(qp, attr, mask, cur, next);
 	if (err)
 		return err;
 	err = alloc_owned(qp, attr, mask);
@@ -296,23 +297,34 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	return 0;
 }
 
+/* Whether a round has to look what can go now. On its way to RTS a QP has sent nothing that could
+ * wait for this; what is posted or comes says so itself, and so does an error.
+ */
+static bool leaves_work(const struct srn_qp *qp, int mask)
+{
+	return !(mask & IB_QP_STATE) || qp->state > IB_QPS_RTR;
+}
+
 int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct srn_qp *qp = to_srn_qp(ibqp);
 	struct change c = {};
-	bool owned;
+	enum ib_qp_state seen;
+	bool owned, more;
 	int err;
 
 	mutex_lock(&qp->lock);
-	err = check(qp, attr, mask, READ_ONCE(qp->state),
-		    mask & IB_QP_STATE ? attr->qp_state : READ_ONCE(qp->state));
+	seen = READ_ONCE(qp->state);
+	err = check(qp, attr, mask, seen, mask & IB_QP_STATE ? attr->qp_state : seen);
 	if (!err)
 		err = prepare(qp, attr, mask, &c);
 	owned = !err;
 	if (owned) {
 		srn_turn_own(&qp->turn);
-		err = modify_owned(qp, attr, mask, &c);
-		atomic_or(SRN_TURN_MORE, &qp->turn.bits);
+		more = leaves_work(qp, mask);
+		err = modify_owned(qp, attr, mask, seen, &c);
+		if (more)
+			atomic_or(SRN_TURN_MORE, &qp->turn.bits);
 	}
 	mutex_unlock(&qp->lock);
 	/* Without the lock, since rounds call handlers of completions. Who wants to own the

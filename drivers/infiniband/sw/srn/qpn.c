@@ -25,13 +25,12 @@ struct srn_qp_ref *srn_qp_ref_create(struct srn_qp *qp, u32 qpn)
 		return ERR_PTR(-ENOMEM);
 	ref->qp = qp;
 	ref->qpn = qpn;
-	refcount_set(&ref->refs, 1);
 	init_completion(&ref->released);
 	if (qpn)
 		return ref;	/* QP1 is found through its device */
 
 	/* Cyclic: a late packet for a dead QP shall not find its successor. */
-	err = xa_alloc_cyclic(&qps, &ref->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST), &next_qpn,
+	err = xa_alloc_cyclic(&qps, &ref->qpn, ref, XA_LIMIT(QPN_FIRST, QPN_LAST), &next_qpn,
 			      GFP_KERNEL_ACCOUNT);
 	if (err < 0) {
 		kfree(ref);
@@ -41,9 +40,20 @@ struct srn_qp_ref *srn_qp_ref_create(struct srn_qp *qp, u32 qpn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_create);
 
+void srn_qp_ref_cancel(struct srn_qp_ref *ref)
+{
+	srn_qp_ref_unpublish(ref);
+	kfree_rcu(ref, rcu);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_cancel);
+
 void srn_qp_ref_publish(struct srn_qp_ref *ref)
 {
-	xa_store(&qps, ref->qpn, ref, GFP_KERNEL_ACCOUNT);
+	/* Pairs with the acquire in srn_qp_ref_get(): it is in the tables before the QP is complete,
+	 * which who has a reference sees.
+	 */
+	smp_wmb();
+	refcount_set(&ref->refs, 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_publish);
 
@@ -67,6 +77,7 @@ void srn_qp_ref_put(struct srn_qp_ref *ref)
 	if (refcount_dec_and_test(&ref->refs))
 		complete(&ref->released);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qp_ref_put);
 
 struct srn_qp_ref *srn_qpn_get(u32 qpn)
 {
@@ -79,6 +90,7 @@ struct srn_qp_ref *srn_qpn_get(u32 qpn)
 	rcu_read_unlock();
 	return ref;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_qpn_get);
 
 void srn_qpn_init(void)
 {

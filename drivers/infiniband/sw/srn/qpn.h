@@ -15,30 +15,40 @@ struct srn_qp;
 struct srn_qp_ref {
 	struct srn_qp *qp;		/* valid while refs is not 0 */
 	u32 qpn;
-	refcount_t refs;
+	refcount_t refs;		/* 0 before it is published, and at the end */
 	struct completion released;
 	struct rcu_head rcu;
 };
 
 /**
  * srn_qp_ref_create() - number a QP
- * @qp: QP; not found by anybody before srn_qp_ref_publish()
+ * @qp: QP; whoever finds it gets no reference before srn_qp_ref_publish()
  * @qpn: 0 for any free number; 1 for QP1, which its device publishes
  *
  * May sleep. ERR_PTR(-ENOMEM) or ERR_PTR(-ENOSPC).
  */
 struct srn_qp_ref *srn_qp_ref_create(struct srn_qp *qp, u32 qpn);
-/** srn_qp_ref_publish() - the QP is complete: packets may find it; may sleep */
+/** srn_qp_ref_cancel() - as if it had never been made; it was not published; may sleep */
+void srn_qp_ref_cancel(struct srn_qp_ref *ref);
+/** srn_qp_ref_publish() - the QP is complete: wherever it is found it may be used */
 void srn_qp_ref_publish(struct srn_qp_ref *ref);
-/** srn_qp_ref_unpublish() - nobody finds the QP any more; may sleep */
+/** srn_qp_ref_unpublish() - no packet finds the QP any more; may sleep */
 void srn_qp_ref_unpublish(struct srn_qp_ref *ref);
 /** srn_qp_ref_destroy() - drop the first reference, wait for the others (short turns), free; may sleep */
 void srn_qp_ref_destroy(struct srn_qp_ref *ref);
 
-/** srn_qp_ref_get() - another reference; false once the QP is going away. RCU or an own reference. */
+/**
+ * srn_qp_ref_get() - another reference; RCU or an own one
+ *
+ * False while the QP is not complete, and once it is going away.
+ */
 static inline bool srn_qp_ref_get(struct srn_qp_ref *ref)
 {
-	return refcount_inc_not_zero(&ref->refs);
+	if (!refcount_inc_not_zero(&ref->refs))
+		return false;
+	/* Pairs with the barrier in srn_qp_ref_publish(). */
+	smp_acquire__after_ctrl_dep();
+	return true;
 }
 
 void srn_qp_ref_put(struct srn_qp_ref *ref);
