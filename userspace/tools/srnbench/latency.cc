@@ -11,6 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kMostSamples = 1 << 20;
+
 struct Message {
   size_t bytes;
   Wake wake;
@@ -24,37 +26,69 @@ void Await(const End& end, Wake wake) {
   Reap(end.cq);
 }
 
+void Expect(const End& end, const Message& message) {
+  Check(end.qp.Post(verbs::RecvWr(2, {end.mr.Slice(0, message.bytes)})));
+  if (message.wake == Wake::kEvent) Check(end.cq.Arm());
+}
+
 // From the post on one end to the completion of the receive on the other.
 void Pass(const End& from, const End& to, const Message& message, bool signaled) {
   verbs::SendWr send = verbs::SendWr::Send(1, from.mr.Slice(0, message.bytes));
 
-  Check(to.qp.Post(verbs::RecvWr(2, {to.mr.Slice(0, message.bytes)})));
-  if (message.wake == Wake::kEvent) Check(to.cq.Arm());
   if (!signaled) send.Unsignaled();
   Check(from.qp.Post(std::move(send)));
   Await(to, message.wake);
-  if (signaled) Reap(from.cq);
+}
+
+// Calls `pass(from, to, signaled)` for one direction and the other, until `time` is over or it says
+// that it has enough; what each took.
+template <typename F>
+double BackAndForth(Pair& pair, Duration time, F pass) {
+  const auto start = Clock::now();
+  long rounds = 0;
+  Duration elapsed{0};
+  bool more;
+
+  do {
+    // An unsignalled send frees its slot only when a later one completes.
+    const bool signaled = ++rounds % (kDepth / 2) == 0;
+    more = pass(pair.a(), pair.b(), signaled);
+    more = pass(pair.b(), pair.a(), signaled) && more;
+    elapsed = Clock::now() - start;
+  } while (more && elapsed < time);
+  // Who measures next finds the queues empty.
+  pass(pair.a(), pair.b(), true);
+  pass(pair.b(), pair.a(), true);
+  return elapsed.count() / (2 * rounds);
 }
 
 }  // namespace
 
 double OneWay(Pair& pair, size_t bytes, Wake wake, Duration time) {
   const Message message{bytes, wake};
-  const auto start = Clock::now();
-  long rounds = 0;
-  Duration elapsed{0};
 
-  do {
-    // An unsignalled send frees its slot only when a later one completes.
-    const bool signaled = ++rounds % (kDepth / 2) == 0;
-    Pass(pair.a(), pair.b(), message, signaled);
-    Pass(pair.b(), pair.a(), message, signaled);
-    elapsed = Clock::now() - start;
-  } while (elapsed < time);
-  // Who measures next finds the queues empty.
-  Pass(pair.a(), pair.b(), message, true);
-  Pass(pair.b(), pair.a(), message, true);
-  return elapsed.count() / (2 * rounds);
+  return BackAndForth(pair, time, [&](const End& from, const End& to, bool signaled) {
+    Expect(to, message);
+    Pass(from, to, message, signaled);
+    if (signaled) Reap(from.cq);
+    return true;
+  });
+}
+
+std::vector<double> EachWay(Pair& pair, size_t bytes, Wake wake, Duration time) {
+  const Message message{bytes, wake};
+  std::vector<double> each;
+
+  each.reserve(kMostSamples + 4);
+  BackAndForth(pair, time, [&](const End& from, const End& to, bool signaled) {
+    Expect(to, message);
+    const auto start = Clock::now();
+    Pass(from, to, message, signaled);
+    each.push_back(Duration(Clock::now() - start).count());
+    if (signaled) Reap(from.cq);
+    return each.size() < kMostSamples;
+  });
+  return each;
 }
 
 }  // namespace srnbench

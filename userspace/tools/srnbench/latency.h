@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "pair.h"
 #include "workload.h"
@@ -12,8 +13,13 @@ namespace srnbench {
 // How the receiver learns of a message.
 enum class Wake { kPoll, kEvent };
 
-// SENDs of `bytes` back and forth for `time`; seconds from a post at one end to the completion of
-// the receive at the other.
+// SENDs of `bytes` back and forth for `time`; seconds that each takes: its receive posted, armed
+// where events are waited for, the SEND posted at one end and completed at the other.
 double OneWay(Pair& pair, size_t bytes, Wake wake, Duration time);
+
+// The same, each message by itself, a million of them at most: seconds from before a post at one
+// end to the completion of the receive at the other, with one reading of the clock in them. The
+// receive was posted, and the CQ armed, before.
+std::vector<double> EachWay(Pair& pair, size_t bytes, Wake wake, Duration time);
 
 }  // namespace srnbench

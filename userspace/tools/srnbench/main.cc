@@ -38,13 +38,17 @@ std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string
   return chosen;
 }
 
+void Sample(const Workload& load, Pair& pair, double seconds, srnbench::Report& report) {
+  const std::vector<srnbench::Figure> figures = load.run(pair, srnbench::Duration(seconds));
+  for (size_t i = 0; i < figures.size(); ++i) report.Add(pair.name(), load.rows[i], figures[i]);
+}
+
 void Measure(const std::vector<Workload>& loads, std::vector<std::unique_ptr<Pair>>& pairs,
              int rounds, double seconds, srnbench::Report& report) {
   for (const Workload& load : loads) {
     for (auto& pair : pairs) load.run(*pair, srnbench::Duration(seconds / 4));  // warm up
     for (int round = 0; round < rounds; ++round)
-      for (auto& pair : pairs)
-        report.Add(pair->name(), load.name, load.run(*pair, srnbench::Duration(seconds)));
+      for (auto& pair : pairs) Sample(load, *pair, seconds, report);
   }
 }
 
@@ -91,6 +95,25 @@ bool Judge(const nlohmann::json& before, const nlohmann::json& now, const std::s
   return fine;
 }
 
+// Other workloads than the usual ones: one option for each, of which one at most is given.
+void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
+  constexpr struct {
+    const char* option;
+    const std::vector<Workload>& (*workloads)();
+    const char* what;
+  } kSets[] = {
+      {"--curves", srnbench::Curves, "bandwidth over the size of a message"},
+      {"--setup", srnbench::Setups, "connections, registrations, memory of a QP"},
+      {"--latency", srnbench::Latencies, "percentiles of single messages, polled and with events"},
+  };
+  CLI::Option_group* group = app.add_option_group("instead of the usual workloads");
+
+  for (const auto& other : kSets)
+    group->add_flag_callback(
+        other.option, [&set, other] { set = &other.workloads(); }, other.what);
+  group->require_option(0, 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -99,8 +122,7 @@ int main(int argc, char** argv) {
   int rounds = 5;
   double seconds = 1;
   std::string only;
-  bool curves = false;
-  bool setup = false;
+  const std::vector<Workload>* set = &srnbench::Workloads();
   bool list = false;
   std::string json;
   std::string baseline;
@@ -113,10 +135,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
   app.add_option("--only", only, "the workloads whose name begins so: write, 'send 2 B'");
-  app.add_flag("--curves", curves, "bandwidth over the size of a message, not the usual workloads");
-  app.add_flag("--setup", setup,
-               "connections, registrations, memory of a QP, not the usual workloads")
-      ->excludes("--curves");
+  AddSets(app, set);
   app.add_option("--json", json, "also write medians, samples and ratios to this file");
   app.add_option(
       "--baseline", baseline,
@@ -126,10 +145,7 @@ int main(int argc, char** argv) {
 
   try {
     if (!*pair && !list) throw CLI::RequiredError("--pair");
-    const std::vector<Workload> loads = Choose(curves  ? srnbench::Curves()
-                                               : setup ? srnbench::Setups()
-                                                       : srnbench::Workloads(),
-                                               only);
+    const std::vector<Workload> loads = Choose(*set, only);
     if (list) {
       for (const Workload& load : loads) fmt::print("{}\n", load.name);
       return 0;
@@ -143,8 +159,9 @@ int main(int argc, char** argv) {
     }
     srnbench::Report report;
     Measure(loads, pairs, rounds, seconds, report);
-    report.Print(names, loads);
-    const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, loads)}};
+    const std::vector<srnbench::Row> rows = srnbench::RowsOf(loads);
+    fmt::print("{}", report.Table(names, rows));
+    const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, rows)}};
     if (!json.empty()) Write(json, now);
     if (!baseline.empty() && !Judge(before, now, names[0], tolerance)) return 2;
   } catch (const std::exception& error) {

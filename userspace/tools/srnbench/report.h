@@ -9,32 +9,40 @@
 
 #include <nlohmann/json.hpp>
 
-#include "workload.h"
+#include "row.h"
 
 namespace srnbench {
 
 class Report {
  public:
-  void Add(const std::string& pair, const std::string& workload, double sample);
+  void Add(const std::string& pair, const Row& row, const Figure& figure);
 
-  // Median of all rounds; 0 if there is no sample.
-  double Median(const std::string& pair, const std::string& workload) const;
+  // All rounds' samples as one, by the row's Fold; 0 if there is none.
+  double Folded(const std::string& pair, const Row& row) const;
 
-  // Median over rounds of (first pair / other pair in the same round): noise
-  // that lasts longer than a round hits both and cancels.
-  double Ratio(const std::string& first, const std::string& other,
-               const std::string& workload) const;
+  // Fold over rounds of (first pair / other pair in the same round): noise that lasts longer than a
+  // round hits both and cancels. 0 if one of them has no sample.
+  double Ratio(const std::string& first, const std::string& other, const Row& row) const;
 
-  // One line a workload; the ratio of the first pair to each other one.
-  void Print(const std::vector<std::string>& pairs, const std::vector<Workload>& loads) const;
+  // A line for each row, the ratio of the first pair to each other one; below it why what is
+  // missing could not be measured.
+  std::string Table(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
 
-  nlohmann::json Json(const std::vector<std::string>& pairs,
-                      const std::vector<Workload>& loads) const;
+  nlohmann::json Json(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
 
  private:
-  const std::vector<double>& Samples(const std::string& pair, const std::string& workload) const;
+  // Of a pair in a row.
+  struct Cell {
+    std::vector<double> samples;
+    std::string why_not;  // the last reason, if there is no sample
+  };
 
-  std::map<std::pair<std::string, std::string>, std::vector<double>> samples_;
+  const Cell& At(const std::string& pair, const Row& row) const;
+  std::vector<double> Ratios(const std::string& first, const std::string& other,
+                             const Row& row) const;
+  std::string Line(const std::vector<std::string>& pairs, const Row& row, size_t width) const;
+
+  std::map<std::pair<std::string, std::string>, Cell> cells_;
 };
 
 }  // namespace srnbench

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "latency.h"
+#include "percentile.h"
 #include "setup.h"
 #include "size.h"
 #include "stream.h"
@@ -20,20 +21,53 @@ constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
 constexpr int kIdleQps = 2000;
 
-Workload Bandwidth(const std::string& name, const Requests& requests) {
-  return {name, "MB/s", true, [requests](Pair& pair, Duration time) {
-            return Stream(pair, requests, time) * requests.bytes / 1e6;
+// A workload of one figure.
+Workload One(Row row, std::function<double(Pair&, Duration)> run) {
+  return {row.name, {row}, [run](Pair& pair, Duration time) {
+            return std::vector<Figure>{run(pair, time)};
           }};
 }
 
+Workload Bandwidth(const std::string& name, const Requests& requests) {
+  return One({name, "MB/s", true}, [requests](Pair& pair, Duration time) {
+    return Stream(pair, requests, time) * requests.bytes / 1e6;
+  });
+}
+
 Workload Rate(const char* name, const Requests& requests) {
-  return {name, "kop/s", true,
-          [requests](Pair& pair, Duration time) { return Stream(pair, requests, time) / 1e3; }};
+  return One({name, "kop/s", true},
+             [requests](Pair& pair, Duration time) { return Stream(pair, requests, time) / 1e3; });
 }
 
 Workload Latency(const char* name, Wake wake) {
-  return {name, "us", false,
-          [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time) * 1e6; }};
+  return One({name, "us", false},
+             [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time) * 1e6; });
+}
+
+struct Part {
+  const char* name;
+  double p;
+};
+constexpr Part kParts[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}};
+
+// In microseconds.
+Figure PercentileOf(std::vector<double>& seconds, const Part& part) {
+  if (!CanTell(seconds, part.p))
+    return Figure::None(fmt::format("{} messages are too few", seconds.size()));
+  return Percentile(seconds, part.p) * 1e6;
+}
+
+Workload Percentiles(const std::string& name, Wake wake) {
+  Workload load{name, {}, [wake](Pair& pair, Duration time) {
+                  std::vector<double> each = EachWay(pair, kTiny, wake, time);
+                  std::vector<Figure> figures;
+                  for (const Part& part : kParts) figures.push_back(PercentileOf(each, part));
+                  return figures;
+                }};
+  for (const Part& part : kParts)
+    load.rows.push_back({fmt::format("{}, {}", name, part.name), "us", false,
+                         part.p < 1 ? Fold::kMedian : Fold::kLargest});
+  return load;
 }
 
 }  // namespace
@@ -72,13 +106,27 @@ const std::vector<Workload>& Curves() {
 
 const std::vector<Workload>& Setups() {
   static const std::vector<Workload> kSetups = {
-      {"connect two QPs", "1/s", true, Connections},
-      {"register 2 MiB", "GB/s", true,
-       [](Pair& pair, Duration time) { return Registrations(pair, time) / 1e9; }},
-      {"idle QP of 16 + 16", "KiB", false,
-       [](Pair& pair, Duration) { return IdleQp(pair, kIdleQps) / 1024; }},
+      One({"connect two QPs", "1/s", true}, Connections),
+      One({"register 2 MiB", "GB/s", true},
+          [](Pair& pair, Duration time) { return Registrations(pair, time) / 1e9; }),
+      One({"idle QP of 16 + 16", "KiB", false},
+          [](Pair& pair, Duration) { return IdleQp(pair, kIdleQps) / 1024; }),
   };
   return kSetups;
+}
+
+const std::vector<Workload>& Latencies() {
+  static const std::vector<Workload> kLatencies = {
+      Percentiles("send 2 B", Wake::kPoll),
+      Percentiles("events, send 2 B", Wake::kEvent),
+  };
+  return kLatencies;
+}
+
+std::vector<Row> RowsOf(const std::vector<Workload>& loads) {
+  std::vector<Row> rows;
+  for (const Workload& load : loads) rows.insert(rows.end(), load.rows.begin(), load.rows.end());
+  return rows;
 }
 
 }  // namespace srnbench

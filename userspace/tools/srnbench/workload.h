@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is measured: each workload runs for a while on a pair and gives a figure.
+// What is measured: each workload runs for a while on a pair and gives figures.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pair.h"
+#include "row.h"
 
 namespace srnbench {
 
@@ -15,17 +16,16 @@ using Duration = std::chrono::duration<double>;
 
 struct Workload {
   std::string name;
-  // Unit of the figure.
-  std::string unit;
-  // Whether a larger figure is the better one (else a smaller one).
-  bool more_is_better;
-  // Measures for about `time`, if the figure is one of time. Throws std::runtime_error when a
-  // completion fails or does not come.
-  std::function<double(Pair& pair, Duration time)> run;
+  // Of its figures; where there is one, the row has the workload's name.
+  std::vector<Row> rows;
+  // Measures for about `time`, if the figures are of time; one for each row. Throws
+  // std::runtime_error when a completion fails or does not come.
+  std::function<std::vector<Figure>(Pair& pair, Duration time)> run;
 };
 
-// Bandwidth of large messages, rate of small ones, latency of tiny ones. No name is the beginning
-// of another one, so that each can be chosen.
+// In each of these lists no name is the beginning of another one, so that each can be chosen.
+
+// Bandwidth of large messages, rate of small ones, latency of tiny ones.
 const std::vector<Workload>& Workloads();
 
 // Bandwidth over the size of a message, from 2 bytes to 1 MiB: WRITEs, SENDs and READs.
@@ -33,5 +33,11 @@ const std::vector<Workload>& Curves();
 
 // What comes before the first message: connections, registrations, memory.
 const std::vector<Workload>& Setups();
+
+// How late single messages are: percentiles.
+const std::vector<Workload>& Latencies();
+
+// The rows of all.
+std::vector<Row> RowsOf(const std::vector<Workload>& loads);
 
 }  // namespace srnbench
