@@ -23,6 +23,7 @@
 
 namespace {
 
+using srnbench::Figure;
 using srnbench::Pair;
 using srnbench::Workload;
 
@@ -38,15 +39,25 @@ std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string
   return chosen;
 }
 
+// What these devices cannot do leaves the reason in each row.
+std::vector<Figure> Run(const Workload& load, Pair& pair, double seconds) {
+  try {
+    return load.run(pair, srnbench::Duration(seconds));
+  } catch (const srnbench::Unable& why) {
+    return std::vector<Figure>(load.rows.size(), Figure::None(why.what()));
+  }
+}
+
 void Sample(const Workload& load, Pair& pair, double seconds, srnbench::Report& report) {
-  const std::vector<srnbench::Figure> figures = load.run(pair, srnbench::Duration(seconds));
+  const std::vector<Figure> figures = Run(load, pair, seconds);
   for (size_t i = 0; i < figures.size(); ++i) report.Add(pair.name(), load.rows[i], figures[i]);
 }
 
 void Measure(const std::vector<Workload>& loads, std::vector<std::unique_ptr<Pair>>& pairs,
              int rounds, double seconds, srnbench::Report& report) {
   for (const Workload& load : loads) {
-    for (auto& pair : pairs) load.run(*pair, srnbench::Duration(seconds / 4));  // warm up
+    for (auto& pair : pairs)
+      if (load.warm_up) Run(load, *pair, seconds / 4);
     for (int round = 0; round < rounds; ++round)
       for (auto& pair : pairs) Sample(load, *pair, seconds, report);
   }
@@ -104,6 +115,7 @@ void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
   } kSets[] = {
       {"--curves", srnbench::Curves, "bandwidth over the size of a message"},
       {"--setup", srnbench::Setups, "connections, registrations, memory of a QP"},
+      {"--queues", srnbench::ManyQueues, "message rate over 1, 64 and 10,000 QPs, all busy"},
       {"--latency", srnbench::Latencies, "percentiles of single messages, polled and with events"},
   };
   CLI::Option_group* group = app.add_option_group("instead of the usual workloads");

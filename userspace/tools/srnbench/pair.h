@@ -19,6 +19,11 @@ inline constexpr int kDepth = 128;
 // Bytes of each end's buffer, a page of the large kind; no message is larger.
 inline constexpr size_t kHugePage = 2 << 20;
 
+// Thrown where a device lacks what a workload needs: others can be measured.
+struct Unable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // What the call gave. Throws std::runtime_error that says what failed.
 template <typename T>
 T Must(verbs::Result<T> result, const std::string& what) {

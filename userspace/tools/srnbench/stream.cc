@@ -31,7 +31,7 @@ class Receives {
         request_(2, {end.mr.Slice(0, requests.bytes)}) {}
 
   void Post(int n) {
-    for (; wanted_ && n > 0; --n, ++posted_) srnbench::Post(end_, request_);
+    for (; wanted_ && n > 0; --n, ++posted_) srnbench::Post(end_.qp, request_);
   }
 
   // Those that completed, if `n` SENDs more did.
@@ -58,7 +58,7 @@ double Stream(Pair& pair, const Requests& requests, Duration time) {
   do {
     while (elapsed < time && posted - done + requests.list <= requests.depth) {
       receives.Post(requests.list);
-      Post(pair.a(), list);
+      Post(pair.a().qp, list);
       posted += requests.list;
     }
     const int n = Reap(pair.a().cq);

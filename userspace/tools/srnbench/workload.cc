@@ -8,6 +8,7 @@
 
 #include "latency.h"
 #include "percentile.h"
+#include "queues.h"
 #include "setup.h"
 #include "size.h"
 #include "stream.h"
@@ -20,6 +21,8 @@ constexpr size_t kLarge = 1 << 20;
 constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
 constexpr int kIdleQps = 2000;
+constexpr int kSome = 64;
+constexpr int kMany = 10'000;
 
 // A workload of one figure.
 Workload One(Row row, std::function<double(Pair&, Duration)> run) {
@@ -68,6 +71,23 @@ Workload Percentiles(const std::string& name, Wake wake) {
     load.rows.push_back({fmt::format("{}, {}", name, part.name), "us", false,
                          part.p < 1 ? Fold::kMedian : Fold::kLargest});
   return load;
+}
+
+Workload Over(int connections) {
+  const std::string name = fmt::format("{} QP{}", connections, connections == 1 ? "" : "s");
+  const int lists = Queues::kMostInList;
+
+  return {name,
+          {{name + ", writes of 8 B", "kop/s", true},
+           {fmt::format("{}, lists of {}", name, lists), "kop/s", true}},
+          [connections, lists](Pair& pair, Duration time) {
+            const Queues queues(pair, connections);
+            // The first messages of a connection are dearer.
+            queues.Stream(kSmall, 1, Duration(0));
+            return std::vector<Figure>{queues.Stream(kSmall, 1, time) / 1e3,
+                                       queues.Stream(kSmall, lists, time) / 1e3};
+          },
+          false};
 }
 
 }  // namespace
@@ -121,6 +141,11 @@ const std::vector<Workload>& Latencies() {
       Percentiles("events, send 2 B", Wake::kEvent),
   };
   return kLatencies;
+}
+
+const std::vector<Workload>& ManyQueues() {
+  static const std::vector<Workload> kManyQueues = {Over(1), Over(kSome), Over(kMany)};
+  return kManyQueues;
 }
 
 std::vector<Row> RowsOf(const std::vector<Workload>& loads) {

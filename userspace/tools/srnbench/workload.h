@@ -19,8 +19,12 @@ struct Workload {
   // Of its figures; where there is one, the row has the workload's name.
   std::vector<Row> rows;
   // Measures for about `time`, if the figures are of time; one for each row. Throws
-  // std::runtime_error when a completion fails or does not come.
+  // std::runtime_error when a completion fails or does not come, Unable if these devices cannot do
+  // it.
   std::function<std::vector<Figure>(Pair& pair, Duration time)> run;
+  // Whether it runs for a quarter of the time before it counts. What begins anew each time, and
+  // takes long for it, does not.
+  bool warm_up = true;
 };
 
 // In each of these lists no name is the beginning of another one, so that each can be chosen.
@@ -36,6 +40,9 @@ const std::vector<Workload>& Setups();
 
 // How late single messages are: percentiles.
 const std::vector<Workload>& Latencies();
+
+// Message rate over one, some and many connections, all of them busy.
+const std::vector<Workload>& ManyQueues();
 
 // The rows of all.
 std::vector<Row> RowsOf(const std::vector<Workload>& loads);
