@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,18 +18,32 @@
 #include <fmt/format.h>
 
 #include "baseline.h"
+#include "measure.h"
 #include "pair.h"
 #include "report.h"
 #include "workload.h"
 
 namespace {
 
-using srnbench::Figure;
 using srnbench::Pair;
 using srnbench::Workload;
 
 // How many times --tolerance is tolerated on a kernel that is not the baseline's.
 constexpr double kOtherKernel = 5;
+
+struct Options {
+  std::vector<std::string> specs;
+  const std::vector<Workload>* set = &srnbench::Workloads();
+  std::string only;
+  bool list = false;
+  int rounds = 5;
+  double seconds = 1;
+  bool check = false;
+  std::optional<size_t> flip;
+  std::string json;
+  std::string baseline;
+  double tolerance = 0.02;
+};
 
 // Those whose name begins with `prefix`.
 std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string& prefix) {
@@ -37,30 +52,6 @@ std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string
     if (load.name.rfind(prefix, 0) == 0) chosen.push_back(load);
   if (chosen.empty()) throw std::runtime_error("no workload begins with '" + prefix + "'");
   return chosen;
-}
-
-// What these devices cannot do leaves the reason in each row.
-std::vector<Figure> Run(const Workload& load, Pair& pair, double seconds) {
-  try {
-    return load.run(pair, srnbench::Duration(seconds));
-  } catch (const srnbench::Unable& why) {
-    return std::vector<Figure>(load.rows.size(), Figure::None(why.what()));
-  }
-}
-
-void Sample(const Workload& load, Pair& pair, double seconds, srnbench::Report& report) {
-  const std::vector<Figure> figures = Run(load, pair, seconds);
-  for (size_t i = 0; i < figures.size(); ++i) report.Add(pair.name(), load.rows[i], figures[i]);
-}
-
-void Measure(const std::vector<Workload>& loads, std::vector<std::unique_ptr<Pair>>& pairs,
-             int rounds, double seconds, srnbench::Report& report) {
-  for (const Workload& load : loads) {
-    for (auto& pair : pairs)
-      if (load.warm_up) Run(load, *pair, seconds / 4);
-    for (int round = 0; round < rounds; ++round)
-      for (auto& pair : pairs) Sample(load, *pair, seconds, report);
-  }
 }
 
 std::string Kernel() {
@@ -118,7 +109,7 @@ void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
       {"--queues", srnbench::ManyQueues, "message rate over 1, 64 and 10,000 QPs, all busy"},
       {"--latency", srnbench::Latencies, "percentiles of single messages, polled and with events"},
   };
-  CLI::Option_group* group = app.add_option_group("instead of the usual workloads");
+  CLI::Option_group* group = app.add_option_group("Instead of the usual workloads");
 
   for (const auto& other : kSets)
     group->add_flag_callback(
@@ -126,59 +117,81 @@ void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
   group->require_option(0, 1);
 }
 
+// What is measured, and how.
+void AddMeasuring(CLI::App& app, Options& options) {
+  app.add_option("--pair", options.specs,
+                 "NAME=DEVICE,DEVICE: two ends that reach each other; the first pair is compared "
+                 "with the others");
+  app.add_flag("--list", options.list, "the names of the workloads, and nothing is measured");
+  app.add_option("--only", options.only, "the workloads whose name begins so: write, 'send 2 B'");
+  app.add_option("--rounds", options.rounds, "samples of each workload and pair")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", options.seconds, "length of a sample")
+      ->check(CLI::Range(0.01, 600.0));
+  CLI::Option* check =
+      app.add_flag("--check", options.check,
+                   "compare every byte of both ends' buffers after each round: status 1 if one is "
+                   "not as it has to be");
+  app.add_option(
+         "--flip", options.flip,
+         "with --check: change this byte at the second end first, to see that it is noticed")
+      ->needs(check);
+}
+
+// What becomes of the figures.
+void AddJudging(CLI::App& app, Options& options) {
+  app.add_option("--json", options.json, "also write medians, samples and ratios to this file");
+  app.add_option(
+      "--baseline", options.baseline,
+      "what --json wrote before: status 2 if a request of the first pair costs more now, or less");
+  app.add_option("--tolerance", options.tolerance, "by how much (0.02: 2 %)")
+      ->check(CLI::Range(0.0, 10.0));
+}
+
+// The status of the program.
+int Run(const Options& options) {
+  const std::vector<Workload> loads = Choose(*options.set, options.only);
+  if (options.list) {
+    for (const Workload& load : loads) fmt::print("{}\n", load.name);
+    return 0;
+  }
+  if (options.specs.empty()) throw std::runtime_error("--pair is required");
+  const nlohmann::json before =
+      options.baseline.empty() ? nlohmann::json() : Read(options.baseline);
+  std::vector<std::unique_ptr<Pair>> pairs;
+  std::vector<std::string> names;
+  for (const std::string& spec : options.specs) {
+    pairs.push_back(std::make_unique<Pair>(srnbench::PairSpec::Parse(spec)));
+    names.push_back(pairs.back()->name());
+  }
+  srnbench::Report report;
+  srnbench::Measure(loads, pairs,
+                    {.count = options.rounds,
+                     .length = srnbench::Duration(options.seconds),
+                     .check = options.check,
+                     .flip = options.flip},
+                    report);
+  const std::vector<srnbench::Row> rows = srnbench::RowsOf(loads);
+  fmt::print("{}", report.Table(names, rows));
+  const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, rows)}};
+  if (!options.json.empty()) Write(options.json, now);
+  return options.baseline.empty() || Judge(before, now, names[0], options.tolerance) ? 0 : 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Measures RDMA devices beside each other: ratios, not records."};
-  std::vector<std::string> specs;
-  int rounds = 5;
-  double seconds = 1;
-  std::string only;
-  const std::vector<Workload>* set = &srnbench::Workloads();
-  bool list = false;
-  std::string json;
-  std::string baseline;
-  double tolerance = 0.02;
-  CLI::Option* pair = app.add_option("--pair", specs,
-                                     "NAME=DEVICE,DEVICE: two ends that reach each other; the "
-                                     "first pair is compared with the others");
-  app.add_flag("--list", list, "the names of the workloads, and nothing is measured");
-  app.add_option("--rounds", rounds, "samples of each workload and pair")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", seconds, "length of a sample")->check(CLI::Range(0.01, 600.0));
-  app.add_option("--only", only, "the workloads whose name begins so: write, 'send 2 B'");
-  AddSets(app, set);
-  app.add_option("--json", json, "also write medians, samples and ratios to this file");
-  app.add_option(
-      "--baseline", baseline,
-      "what --json wrote before: status 2 if a request of the first pair costs more now, or less");
-  app.add_option("--tolerance", tolerance, "by how much (0.02: 2 %)")->check(CLI::Range(0.0, 10.0));
-  CLI11_PARSE(app, argc, argv);
+  Options options;
 
+  AddMeasuring(app, options);
+  AddSets(app, options.set);
+  AddJudging(app, options);
+  CLI11_PARSE(app, argc, argv);
   try {
-    if (!*pair && !list) throw CLI::RequiredError("--pair");
-    const std::vector<Workload> loads = Choose(*set, only);
-    if (list) {
-      for (const Workload& load : loads) fmt::print("{}\n", load.name);
-      return 0;
-    }
-    const nlohmann::json before = baseline.empty() ? nlohmann::json() : Read(baseline);
-    std::vector<std::unique_ptr<Pair>> pairs;
-    std::vector<std::string> names;
-    for (const std::string& spec : specs) {
-      pairs.push_back(std::make_unique<Pair>(srnbench::PairSpec::Parse(spec)));
-      names.push_back(pairs.back()->name());
-    }
-    srnbench::Report report;
-    Measure(loads, pairs, rounds, seconds, report);
-    const std::vector<srnbench::Row> rows = srnbench::RowsOf(loads);
-    fmt::print("{}", report.Table(names, rows));
-    const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, rows)}};
-    if (!json.empty()) Write(json, now);
-    if (!baseline.empty() && !Judge(before, now, names[0], tolerance)) return 2;
+    return Run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "srnbench: {}\n", error.what());
     return 1;
   }
-  return 0;
 }

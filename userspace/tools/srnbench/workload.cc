@@ -24,27 +24,40 @@ constexpr int kIdleQps = 2000;
 constexpr int kSome = 64;
 constexpr int kMany = 10'000;
 
+using To = Movement::To;
+
 // A workload of one figure.
-Workload One(Row row, std::function<double(Pair&, Duration)> run) {
-  return {row.name, {row}, [run](Pair& pair, Duration time) {
-            return std::vector<Figure>{run(pair, time)};
-          }};
+Workload One(Row row, std::function<double(Pair&, Duration)> run, Movement moves = {}) {
+  return {.name = row.name,
+          .rows = {row},
+          .run = [run](Pair& pair, Duration time) { return std::vector<Figure>{run(pair, time)}; },
+          .moves = moves};
+}
+
+Movement Moves(const Requests& requests) {
+  return {requests.verb == Verb::kRead ? To::kA : To::kB, requests.bytes};
 }
 
 Workload Bandwidth(const std::string& name, const Requests& requests) {
-  return One({name, "MB/s", true}, [requests](Pair& pair, Duration time) {
-    return Stream(pair, requests, time) * requests.bytes / 1e6;
-  });
+  return One(
+      {name, "MB/s", true},
+      [requests](Pair& pair, Duration time) {
+        return Stream(pair, requests, time) * requests.bytes / 1e6;
+      },
+      Moves(requests));
 }
 
 Workload Rate(const char* name, const Requests& requests) {
-  return One({name, "kop/s", true},
-             [requests](Pair& pair, Duration time) { return Stream(pair, requests, time) / 1e3; });
+  return One(
+      {name, "kop/s", true},
+      [requests](Pair& pair, Duration time) { return Stream(pair, requests, time) / 1e3; },
+      Moves(requests));
 }
 
 Workload Latency(const char* name, Wake wake) {
   return One({name, "us", false},
-             [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time) * 1e6; });
+             [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time) * 1e6; },
+             {To::kB, kTiny});
 }
 
 struct Part {
@@ -61,12 +74,16 @@ Figure PercentileOf(std::vector<double>& seconds, const Part& part) {
 }
 
 Workload Percentiles(const std::string& name, Wake wake) {
-  Workload load{name, {}, [wake](Pair& pair, Duration time) {
-                  std::vector<double> each = EachWay(pair, kTiny, wake, time);
-                  std::vector<Figure> figures;
-                  for (const Part& part : kParts) figures.push_back(PercentileOf(each, part));
-                  return figures;
-                }};
+  Workload load{.name = name,
+                .rows = {},
+                .run =
+                    [wake](Pair& pair, Duration time) {
+                      std::vector<double> each = EachWay(pair, kTiny, wake, time);
+                      std::vector<Figure> figures;
+                      for (const Part& part : kParts) figures.push_back(PercentileOf(each, part));
+                      return figures;
+                    },
+                .moves = {To::kB, kTiny}};
   for (const Part& part : kParts)
     load.rows.push_back({fmt::format("{}, {}", name, part.name), "us", false,
                          part.p < 1 ? Fold::kMedian : Fold::kLargest});
@@ -77,17 +94,19 @@ Workload Over(int connections) {
   const std::string name = fmt::format("{} QP{}", connections, connections == 1 ? "" : "s");
   const int lists = Queues::kMostInList;
 
-  return {name,
-          {{name + ", writes of 8 B", "kop/s", true},
-           {fmt::format("{}, lists of {}", name, lists), "kop/s", true}},
-          [connections, lists](Pair& pair, Duration time) {
-            const Queues queues(pair, connections);
-            // The first messages of a connection are dearer.
-            queues.Stream(kSmall, 1, Duration(0));
-            return std::vector<Figure>{queues.Stream(kSmall, 1, time) / 1e3,
-                                       queues.Stream(kSmall, lists, time) / 1e3};
-          },
-          false};
+  return {.name = name,
+          .rows = {{name + ", writes of 8 B", "kop/s", true},
+                   {fmt::format("{}, lists of {}", name, lists), "kop/s", true}},
+          .run =
+              [connections, lists](Pair& pair, Duration time) {
+                const Queues queues(pair, connections);
+                // The first messages of a connection are dearer.
+                queues.Stream(kSmall, 1, Duration(0));
+                return std::vector<Figure>{queues.Stream(kSmall, 1, time) / 1e3,
+                                           queues.Stream(kSmall, lists, time) / 1e3};
+              },
+          .warm_up = false,
+          .moves = {To::kB, kSmall}};
 }
 
 }  // namespace

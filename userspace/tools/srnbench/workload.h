@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "inspection.h"
 #include "pair.h"
 #include "row.h"
 
@@ -25,6 +26,7 @@ struct Workload {
   // Whether it runs for a quarter of the time before it counts. What begins anew each time, and
   // takes long for it, does not.
   bool warm_up = true;
+  Movement moves = {};
 };
 
 // In each of these lists no name is the beginning of another one, so that each can be chosen.
