@@ -41,9 +41,9 @@ void Pass(const End& from, const End& to, const Message& message, bool signaled)
 }
 
 // Calls `pass(from, to, signaled)` for one direction and the other, until `time` is over or it says
-// that it has enough; what each took.
+// that it has enough.
 template <typename F>
-double BackAndForth(Pair& pair, Duration time, F pass) {
+Done BackAndForth(Pair& pair, Duration time, F pass) {
   const auto start = Clock::now();
   long rounds = 0;
   Duration elapsed{0};
@@ -59,12 +59,12 @@ double BackAndForth(Pair& pair, Duration time, F pass) {
   // Who measures next finds the queues empty.
   pass(pair.a(), pair.b(), true);
   pass(pair.b(), pair.a(), true);
-  return elapsed.count() / (2 * rounds);
+  return {2 * rounds, elapsed};
 }
 
 }  // namespace
 
-double OneWay(Pair& pair, size_t bytes, Wake wake, Duration time) {
+Done OneWay(Pair& pair, size_t bytes, Wake wake, Duration time) {
   const Message message{bytes, wake};
 
   return BackAndForth(pair, time, [&](const End& from, const End& to, bool signaled) {

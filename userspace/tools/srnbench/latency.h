@@ -13,9 +13,10 @@ namespace srnbench {
 // How the receiver learns of a message.
 enum class Wake { kPoll, kEvent };
 
-// SENDs of `bytes` back and forth for `time`; seconds that each takes: its receive posted, armed
-// where events are waited for, the SEND posted at one end and completed at the other.
-double OneWay(Pair& pair, size_t bytes, Wake wake, Duration time);
+// SENDs of `bytes` back and forth for `time`, one at a time. The time is that of all: each has its
+// receive posted, and armed where events are waited for, and is posted at one end and completed at
+// the other.
+Done OneWay(Pair& pair, size_t bytes, Wake wake, Duration time);
 
 // The same, each message by itself, a million of them at most: seconds from before a post at one
 // end to the completion of the receive at the other, with one reading of the clock in them. The

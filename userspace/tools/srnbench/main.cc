@@ -107,6 +107,8 @@ void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
       {"--curves", srnbench::Curves, "bandwidth over the size of a message"},
       {"--setup", srnbench::Setups, "connections, registrations, memory of a QP"},
       {"--queues", srnbench::ManyQueues, "message rate over 1, 64 and 10,000 QPs, all busy"},
+      {"--cost", srnbench::Costs,
+       "system calls, doorbells and time of processors that a message takes"},
       {"--latency", srnbench::Latencies, "percentiles of single messages, polled and with events"},
   };
   CLI::Option_group* group = app.add_option_group("Instead of the usual workloads");

@@ -51,6 +51,8 @@ struct End {
   verbs::Bytes bytes;  // of buffer: those of mr
   verbs::Mr mr;
   verbs::Qp qp;
+
+  const char* device() const { return context->device->name; }
 };
 
 class Pair {

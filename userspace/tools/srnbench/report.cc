@@ -18,9 +18,8 @@ double FoldOf(std::vector<double> v, Fold fold) {
 
 const char* KeyOf(Fold fold) { return fold == Fold::kLargest ? "largest" : "median"; }
 
-std::string Column(bool is_there, double figure, int digits) {
-  return is_there ? fmt::format("{:.{}f}", figure, digits) : "-";
-}
+// Three digits, where there are not more before the point.
+std::string Digits(double figure) { return fmt::format("{:.{}f}", figure, figure < 10 ? 3 : 1); }
 
 // Of the first column.
 size_t NameWidth(const std::vector<Row>& rows) {
@@ -63,23 +62,27 @@ std::vector<double> Report::Ratios(const std::string& first, const std::string& 
   return ratios;
 }
 
-double Report::Ratio(const std::string& first, const std::string& other, const Row& row) const {
-  // The largest of ratios would be that of the round in which the other one did best.
-  if (row.fold == Fold::kLargest) {
-    const double b = Folded(other, row);
-    return b > 0 ? Folded(first, row) / b : 0;
+std::optional<double> Report::Ratio(const std::string& first, const std::string& other,
+                                    const Row& row) const {
+  if (row.fold == Fold::kMedian) {
+    const std::vector<double> ratios = Ratios(first, other, row);
+    if (ratios.empty()) return std::nullopt;
+    return FoldOf(ratios, row.fold);
   }
-  return FoldOf(Ratios(first, other, row), row.fold);
+  // The largest of ratios would be that of the round in which the other one did best.
+  const double b = Folded(other, row);
+  if (At(first, row).samples.empty() || b <= 0) return std::nullopt;
+  return Folded(first, row) / b;
 }
 
 std::string Report::Line(const std::vector<std::string>& pairs, const Row& row,
                          size_t width) const {
   std::string line = fmt::format("{:<{}}{:>8}", row.name, width, row.unit);
   for (const std::string& pair : pairs)
-    line += fmt::format("{:>12}", Column(!At(pair, row).samples.empty(), Folded(pair, row), 1));
+    line += fmt::format("{:>12}", At(pair, row).samples.empty() ? "-" : Digits(Folded(pair, row)));
   for (size_t i = 1; i < pairs.size(); ++i) {
-    const double ratio = Ratio(pairs[0], pairs[i], row);
-    line += fmt::format("{:>16}", Column(ratio > 0, ratio, 2));
+    const std::optional<double> ratio = Ratio(pairs[0], pairs[i], row);
+    line += fmt::format("{:>16}", ratio ? fmt::format("{:.2f}", *ratio) : "-");
   }
   return line + '\n';
 }
@@ -120,8 +123,8 @@ nlohmann::json Report::Json(const std::vector<std::string>& pairs,
       json["samples"][pair] = cell.samples;
     }
     for (size_t i = 1; i < pairs.size(); ++i) {
-      const double ratio = Ratio(pairs[0], pairs[i], row);
-      if (ratio > 0) json["ratio"][Between(pairs[0], pairs[i])] = ratio;
+      const std::optional<double> ratio = Ratio(pairs[0], pairs[i], row);
+      if (ratio) json["ratio"][Between(pairs[0], pairs[i])] = *ratio;
     }
   }
   return out;

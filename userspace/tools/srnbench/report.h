@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,9 @@ class Report {
   double Folded(const std::string& pair, const Row& row) const;
 
   // Fold over rounds of (first pair / other pair in the same round): noise that lasts longer than a
-  // round hits both and cancels. 0 if one of them has no sample.
-  double Ratio(const std::string& first, const std::string& other, const Row& row) const;
+  // round hits both and cancels. None if one of them has no sample, or the other one's are 0.
+  std::optional<double> Ratio(const std::string& first, const std::string& other,
+                              const Row& row) const;
 
   // A line for each row, the ratio of the first pair to each other one; below it why what is
   // missing could not be measured.

@@ -50,11 +50,20 @@ TEST(Report, WhatWasNotMeasuredSaysWhy) {
   report.Add("siw", kRate, Figure::None("it cannot"));
   const std::string table = report.Table({"srn", "siw"}, {kRate});
   EXPECT_THAT(table, HasSubstr("not measured: siw, write: it cannot\n"));
-  EXPECT_THAT(table, Not(HasSubstr("0.0")));
+  EXPECT_THAT(table, Not(HasSubstr("0.00")));
   const nlohmann::json row = report.Json({"srn", "siw"}, {kRate})["write"];
   EXPECT_EQ(row["not_measured"]["siw"], "it cannot");
   EXPECT_FALSE(row["median"].contains("siw"));
   EXPECT_FALSE(row.contains("ratio"));
+}
+
+TEST(Report, NothingIsAFigureToo) {
+  Report report;
+  report.Add("srn", kRate, 0.0);
+  report.Add("rxe", kRate, 4.0);
+  EXPECT_EQ(report.Ratio("srn", "rxe", kRate), 0);
+  EXPECT_EQ(report.Ratio("rxe", "srn", kRate), std::nullopt);
+  EXPECT_THAT(report.Table({"srn", "rxe"}, {kRate}), HasSubstr(" 0.000 "));
 }
 
 TEST(Report, WhatWasMeasuredHasNoNote) {

@@ -48,7 +48,7 @@ class Receives {
 
 }  // namespace
 
-double Stream(Pair& pair, const Requests& requests, Duration time) {
+Done Stream(Pair& pair, const Requests& requests, Duration time) {
   std::vector<verbs::SendWr> list(requests.list, Make(pair, requests));
   Receives receives(pair.b(), requests);
   long posted = 0, done = 0;
@@ -66,7 +66,7 @@ double Stream(Pair& pair, const Requests& requests, Duration time) {
     done += n;
     elapsed = Clock::now() - start;
   } while (done < posted || elapsed < time);
-  return done / elapsed.count();
+  return {done, elapsed};
 }
 
 }  // namespace srnbench

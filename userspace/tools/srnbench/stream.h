@@ -19,7 +19,7 @@ struct Requests {
   int depth = kDepth;  // posted and not completed, at most
 };
 
-// Keeps them posted for `time`, every one signalled; requests per second.
-double Stream(Pair& pair, const Requests& requests, Duration time);
+// Keeps them posted for `time`, every one signalled.
+Done Stream(Pair& pair, const Requests& requests, Duration time);
 
 }  // namespace srnbench

@@ -2,10 +2,13 @@
 #include "workload.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cost.h"
 #include "latency.h"
 #include "percentile.h"
 #include "queues.h"
@@ -20,6 +23,7 @@ constexpr size_t kBulk = 64 << 10;
 constexpr size_t kLarge = 1 << 20;
 constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
+constexpr char kDoorbells[] = "doorbells";
 constexpr int kIdleQps = 2000;
 constexpr int kSome = 64;
 constexpr int kMany = 10'000;
@@ -38,26 +42,98 @@ Movement Moves(const Requests& requests) {
   return {requests.verb == Verb::kRead ? To::kA : To::kB, requests.bytes};
 }
 
-Workload Bandwidth(const std::string& name, const Requests& requests) {
-  return One(
-      {name, "MB/s", true},
-      [requests](Pair& pair, Duration time) {
-        return Stream(pair, requests, time) * requests.bytes / 1e6;
-      },
-      Moves(requests));
+// Messages of one kind, and what they are measured in.
+struct Traffic {
+  Row row;
+  std::function<Done(Pair&, Duration)> run;
+  std::function<double(const Done&)> figure;
+  Movement moves;
+};
+
+Traffic Bandwidth(const std::string& name, const Requests& requests) {
+  return {{name, "MB/s", true},
+          [requests](Pair& pair, Duration time) { return Stream(pair, requests, time); },
+          [requests](const Done& done) { return done.PerSecond() * requests.bytes / 1e6; },
+          Moves(requests)};
 }
 
-Workload Rate(const char* name, const Requests& requests) {
-  return One(
-      {name, "kop/s", true},
-      [requests](Pair& pair, Duration time) { return Stream(pair, requests, time) / 1e3; },
-      Moves(requests));
+Traffic Rate(const char* name, const Requests& requests) {
+  return {{name, "kop/s", true},
+          [requests](Pair& pair, Duration time) { return Stream(pair, requests, time); },
+          [](const Done& done) { return done.PerSecond() / 1e3; },
+          Moves(requests)};
 }
 
-Workload Latency(const char* name, Wake wake) {
-  return One({name, "us", false},
-             [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time) * 1e6; },
-             {To::kB, kTiny});
+Traffic Latency(const char* name, Wake wake) {
+  return {{name, "us", false},
+          [wake](Pair& pair, Duration time) { return OneWay(pair, kTiny, wake, time); },
+          [](const Done& done) { return done.Each() * 1e6; },
+          {To::kB, kTiny}};
+}
+
+const std::vector<Traffic>& Usual() {
+  static const std::vector<Traffic> kUsual = {
+      Bandwidth("write 64 KiB", {Verb::kWrite, kBulk}),
+      Bandwidth("write 1 MiB", {.verb = Verb::kWrite, .bytes = kLarge, .depth = 16}),
+      Bandwidth("send 64 KiB", {Verb::kSend, kBulk}),
+      Bandwidth("read 64 KiB", {Verb::kRead, kBulk}),
+      Rate("write 8 B", {Verb::kWrite, kSmall}),
+      Rate("lists of 32 writes of 8 B", {.verb = Verb::kWrite, .bytes = kSmall, .list = 32}),
+      Latency("send 2 B, one way", Wake::kPoll),
+      Latency("events, send 2 B, one way", Wake::kEvent),
+  };
+  return kUsual;
+}
+
+Workload Speed(const Traffic& traffic) {
+  return One(
+      traffic.row,
+      [traffic](Pair& pair, Duration time) { return traffic.figure(traffic.run(pair, time)); },
+      traffic.moves);
+}
+
+Figure Doorbells(Pair& pair) {
+  const Figure a = HwCounter(pair.a().device(), kDoorbells),
+               b = HwCounter(pair.b().device(), kDoorbells);
+
+  if (!a.why_not.empty()) return a;
+  return b.why_not.empty() ? Figure(a.value + b.value) : b;
+}
+
+// What the kernel has of its counters is as old as that.
+void LetCountersAge() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+
+// Each in a run of its own, of half the time: counting calls makes them dearer.
+std::vector<Figure> Spend(const Traffic& traffic, Pair& pair, Duration time) {
+  const Figure rung = Doorbells(pair);
+  const BusyTime busy;
+  const long messages = traffic.run(pair, time / 2).requests;
+  const double spent = busy.Since();
+  LetCountersAge();
+  const Figure doorbells = Each(rung, Doorbells(pair), messages);
+
+  SystemCalls calls;
+  const Figure before = calls.Count();
+  const long counted = traffic.run(pair, time / 2).requests;
+  return {Each(before, calls.Count(), counted), doorbells, spent * 1e6 / messages};
+}
+
+Workload Cost(const Traffic& traffic) {
+  const std::string& name = traffic.row.name;
+
+  return {.name = name,
+          .rows = {{name + ": system calls", "1", false},
+                   {name + ": doorbells", "1", false},
+                   {name + ": processors", "us", false}},
+          .run = [traffic](Pair& pair, Duration time) { return Spend(traffic, pair, time); },
+          .moves = traffic.moves};
+}
+
+template <typename F>
+std::vector<Workload> Map(const std::vector<Traffic>& traffics, F workload) {
+  std::vector<Workload> loads;
+  for (const Traffic& traffic : traffics) loads.push_back(workload(traffic));
+  return loads;
 }
 
 struct Part {
@@ -112,17 +188,13 @@ Workload Over(int connections) {
 }  // namespace
 
 const std::vector<Workload>& Workloads() {
-  static const std::vector<Workload> kWorkloads = {
-      Bandwidth("write 64 KiB", {Verb::kWrite, kBulk}),
-      Bandwidth("write 1 MiB", {.verb = Verb::kWrite, .bytes = kLarge, .depth = 16}),
-      Bandwidth("send 64 KiB", {Verb::kSend, kBulk}),
-      Bandwidth("read 64 KiB", {Verb::kRead, kBulk}),
-      Rate("write 8 B", {Verb::kWrite, kSmall}),
-      Rate("lists of 32 writes of 8 B", {.verb = Verb::kWrite, .bytes = kSmall, .list = 32}),
-      Latency("send 2 B, one way", Wake::kPoll),
-      Latency("events, send 2 B, one way", Wake::kEvent),
-  };
+  static const std::vector<Workload> kWorkloads = Map(Usual(), Speed);
   return kWorkloads;
+}
+
+const std::vector<Workload>& Costs() {
+  static const std::vector<Workload> kCosts = Map(Usual(), Cost);
+  return kCosts;
 }
 
 const std::vector<Workload>& Curves() {
@@ -135,8 +207,8 @@ const std::vector<Workload>& Curves() {
       for (const size_t bytes : CurveSizes(kLarge)) {
         // As many bytes posted as the large rows have, at most.
         const int depth = std::min<int>(kDepth, 16 * kLarge / bytes);
-        curves.push_back(Bandwidth(fmt::format("{} {}", name, SizeName(bytes)),
-                                   {.verb = verb, .bytes = bytes, .depth = depth}));
+        curves.push_back(Speed(Bandwidth(fmt::format("{} {}", name, SizeName(bytes)),
+                                         {.verb = verb, .bytes = bytes, .depth = depth})));
       }
     return curves;
   }();

@@ -15,6 +15,15 @@ namespace srnbench {
 
 using Duration = std::chrono::duration<double>;
 
+// What was completed, and in what time.
+struct Done {
+  long requests;
+  Duration took;
+
+  double PerSecond() const { return requests / took.count(); }
+  double Each() const { return took.count() / requests; }
+};
+
 struct Workload {
   std::string name;
   // Of its figures; where there is one, the row has the workload's name.
@@ -39,6 +48,9 @@ const std::vector<Workload>& Curves();
 
 // What comes before the first message: connections, registrations, memory.
 const std::vector<Workload>& Setups();
+
+// What a message of each of Workloads() takes beside time: system calls, doorbells, processors.
+const std::vector<Workload>& Costs();
 
 // How late single messages are: percentiles.
 const std::vector<Workload>& Latencies();
