@@ -55,4 +55,13 @@ double MemoryInUse() {
   return MemoryInUse(meminfo, zoneinfo, sysconf(_SC_PAGESIZE));
 }
 
+double HugeBytes(std::istream& smaps_rollup) {
+  return Figure(Sums(smaps_rollup), "AnonHugePages:") * 1024;
+}
+
+double HugeBytes() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  return HugeBytes(rollup);
+}
+
 }  // namespace srnbench

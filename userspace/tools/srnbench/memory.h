@@ -16,4 +16,11 @@ double MemoryInUse(std::istream& meminfo, std::istream& zoneinfo, size_t page_by
 // The same of this machine, now.
 double MemoryInUse();
 
+// Bytes of a program that lie in huge pages, by its /proc/PID/smaps_rollup. Throws
+// std::runtime_error for what is no such file.
+double HugeBytes(std::istream& smaps_rollup);
+
+// The same of this program, now.
+double HugeBytes();
+
 }  // namespace srnbench

@@ -58,6 +58,18 @@ TEST(Memory, WhatSaysNothingIsAnError) {
   EXPECT_THROW(InUse("", ""), std::runtime_error);
 }
 
+TEST(Memory, OfAProgramSomeLiesInHugePages) {
+  std::istringstream rollup(
+      "55d0c0000000-7ffd00000000 ---p 00000000 00:00 0    [rollup]\n"
+      "Rss:                8192 kB\n"
+      "AnonHugePages:      4096 kB\n"
+      "ShmemPmdMapped:     2048 kB\n");
+  EXPECT_EQ(HugeBytes(rollup), 4096 * 1024);
+  std::istringstream other("Rss: 8192 kB\n");
+  EXPECT_THROW(HugeBytes(other), std::runtime_error);
+  EXPECT_GE(HugeBytes(), 0);
+}
+
 // At least what this program has written, and less than there is, by another source than its own.
 TEST(Memory, ThisMachinesIsSomeOfIt) {
   const std::vector<char> written(32 << 20, 1);

@@ -2,9 +2,13 @@
 #include "setup.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
 
+#include <cstring>
 #include <thread>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "memory.h"
 #include "posting.h"
@@ -49,6 +53,25 @@ double PerSecond(Duration time, F once) {
   return rounds / elapsed.count();
 }
 
+// Touched, so that registering it finds all pages there.
+verbs::Buffer Map(size_t bytes, Pages pages) {
+  verbs::Buffer buffer = Must(verbs::Buffer::Map(bytes + kHugePage), "buffer");
+  const double before = HugeBytes();
+
+  madvise(buffer.data(), buffer.size(), pages == Pages::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  std::memset(buffer.data(), 0, buffer.size());
+  const double huge = HugeBytes() - before;
+  if (pages == Pages::kHuge ? huge < bytes : huge > 0)
+    throw Unable(fmt::format("{:.0f} MiB of {} are in huge pages", huge / (1 << 20), bytes >> 20));
+  return buffer;
+}
+
+// The part of `buffer` that begins with a huge page, and is that much smaller.
+verbs::Bytes Aligned(const verbs::Buffer& buffer) {
+  const size_t skip = (kHugePage - buffer.addr() % kHugePage) % kHugePage;
+  return buffer.Slice(skip, buffer.size() - kHugePage);
+}
+
 }  // namespace
 
 double Connections(Pair& pair, Duration time) {
@@ -58,6 +81,14 @@ double Connections(Pair& pair, Duration time) {
 double Registrations(Pair& pair, Duration time) {
   return PerSecond(time, [&] { Must(verbs::Mr::Register(pair.a().pd, pair.a().bytes), "MR"); }) *
          kHugePage;
+}
+
+double RegistrationOfAByte(Pair& pair, Pages pages, Duration time) {
+  const verbs::Buffer buffer = Map(kLargeRegion, pages);
+  const verbs::Bytes bytes = Aligned(buffer);
+
+  return 1 / (PerSecond(time, [&] { Must(verbs::Mr::Register(pair.a().pd, bytes), "MR"); }) *
+              bytes.size());
 }
 
 double IdleQp(Pair& pair, int count) {

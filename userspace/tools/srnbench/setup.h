@@ -15,6 +15,13 @@ double Connections(Pair& pair, Duration time);
 // A buffer of kHugePage bytes registered and deregistered for `time`; bytes per second.
 double Registrations(Pair& pair, Duration time);
 
+enum class Pages { kSmall, kHuge };
+
+// Memory of kLargeRegion bytes, in pages of that kind, registered and deregistered for `time`;
+// seconds that each byte takes. Throws Unable if the kernel gives no such pages.
+inline constexpr size_t kLargeRegion = 256 << 20;
+double RegistrationOfAByte(Pair& pair, Pages pages, Duration time);
+
 // Bytes of the machine's memory that each of `count` connected QPs of 16 + 16 requests takes, half
 // of them at each end; CQs apart.
 double IdleQp(Pair& pair, int count);

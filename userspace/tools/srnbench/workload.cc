@@ -129,6 +129,12 @@ Workload Cost(const Traffic& traffic) {
           .moves = traffic.moves};
 }
 
+Workload PerGib(const char* name, Pages pages) {
+  return One({name, "ms/GiB", false}, [pages](Pair& pair, Duration time) {
+    return RegistrationOfAByte(pair, pages, time) * 1e3 * (1 << 30);
+  });
+}
+
 template <typename F>
 std::vector<Workload> Map(const std::vector<Traffic>& traffics, F workload) {
   std::vector<Workload> loads;
@@ -220,6 +226,8 @@ const std::vector<Workload>& Setups() {
       One({"connect two QPs", "1/s", true}, Connections),
       One({"register 2 MiB", "GB/s", true},
           [](Pair& pair, Duration time) { return Registrations(pair, time) / 1e9; }),
+      PerGib("register huge pages", Pages::kHuge),
+      PerGib("register small pages", Pages::kSmall),
       One({"idle QP of 16 + 16", "KiB", false},
           [](Pair& pair, Duration) { return IdleQp(pair, kIdleQps) / 1024; }),
   };
