@@ -20,6 +20,7 @@
 #include "baseline.h"
 #include "measure.h"
 #include "pair.h"
+#include "plot.h"
 #include "report.h"
 #include "workload.h"
 
@@ -41,6 +42,7 @@ struct Options {
   bool check = false;
   std::optional<size_t> flip;
   std::string json;
+  std::string plot;
   std::string baseline;
   double tolerance = 0.02;
 };
@@ -69,9 +71,9 @@ nlohmann::json Read(const std::string& path) {
   }
 }
 
-void Write(const std::string& path, const nlohmann::json& json) {
+void Write(const std::string& path, const std::string& text) {
   std::ofstream file(path);
-  file << json.dump(2) << '\n';
+  file << text;
   if (!file.flush()) throw std::runtime_error(path + ": cannot write");
 }
 
@@ -150,8 +152,21 @@ void AddJudging(CLI::App& app, Options& options) {
       ->check(CLI::Range(0.0, 10.0));
 }
 
+// srnbench plot: from a file to standard output.
+void AddPlot(CLI::App& app, Options& options) {
+  CLI::App* plot = app.add_subcommand(
+      "plot",
+      "draw what --json wrote, as SVG on standard output: --curves as bandwidth over size, others "
+      "as ratios");
+  plot->add_option("FILE", options.plot)->required();
+}
+
 // The status of the program.
 int Run(const Options& options) {
+  if (!options.plot.empty()) {
+    fmt::print("{}", srnbench::Plot(Read(options.plot)));
+    return 0;
+  }
   const std::vector<Workload> loads = Choose(*options.set, options.only);
   if (options.list) {
     for (const Workload& load : loads) fmt::print("{}\n", load.name);
@@ -176,7 +191,7 @@ int Run(const Options& options) {
   const std::vector<srnbench::Row> rows = srnbench::RowsOf(loads);
   fmt::print("{}", report.Table(names, rows));
   const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, rows)}};
-  if (!options.json.empty()) Write(options.json, now);
+  if (!options.json.empty()) Write(options.json, now.dump(2) + '\n');
   return options.baseline.empty() || Judge(before, now, names[0], options.tolerance) ? 0 : 2;
 }
 
@@ -189,6 +204,7 @@ int main(int argc, char** argv) {
   AddMeasuring(app, options);
   AddSets(app, options.set);
   AddJudging(app, options);
+  AddPlot(app, options);
   CLI11_PARSE(app, argc, argv);
   try {
     return Run(options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace srnbench {
 
 // "2 B", "64 KiB", "1 MiB"; bytes, where it is no whole number of more.
 std::string SizeName(size_t bytes);
+
+// What SizeName() gave that name to, if it did.
+std::optional<size_t> SizeOf(const std::string& name);
 
 // Those of a curve: 2 bytes, and eight times as much each time as long as it fits into `most`,
 // which is the last one. `most` is at least 2.

@@ -24,6 +24,13 @@ TEST(Size, IsInBytesWhereNoUnitFits) {
   EXPECT_EQ(SizeName((1 << 20) + 1024), "1025 KiB");
 }
 
+TEST(Size, IsKnownByItsName) {
+  for (const size_t bytes : {0u, 2u, 1023u, 1024u, 1025u, 64u << 10, 1u << 20, 8u << 20})
+    EXPECT_EQ(SizeOf(SizeName(bytes)), bytes);
+  for (const char* other : {"", "B", "2", "2 GiB", "2 B, one way", "1024 B", "two B", "-2 B"})
+    EXPECT_EQ(SizeOf(other), std::nullopt) << other;
+}
+
 TEST(Size, ACurveEndsWithTheLargestOnce) {
   EXPECT_THAT(CurveSizes(2), ElementsAre(2u));
   EXPECT_THAT(CurveSizes(16), ElementsAre(2u, 16u));
