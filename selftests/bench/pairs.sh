@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# srn and rxe beside each other in one VM, each over a veth pair of its own:
+# srn, rxe and siw beside each other in one VM, each over a veth pair of its own:
 #
 #	netns a: a0, srn0 ==veth== netns b: b0, srn1
 #	init netns: v0, rxe0 ==veth== init netns: v1, rxe1
+#	init netns: w0, siw0 ==veth== init netns: w1, siw1
 #
-# rxe knows the initial namespace only; its frames cross the veth by policy routing.
+# rxe knows the initial namespace only, and siw connects there; their frames cross the veth by policy
+# routing.
 
 srn_pair() {
 	local i ns
@@ -25,33 +27,46 @@ srn_pair() {
 		ip netns exec b rdma link add srn1 type srn netdev b0
 }
 
-rxe_pair() {
-	local i
+# looped NETDEV NETDEV NET: a veth pair within a namespace, 10.NET.0.1 and .2, whose frames cross it.
+looped() {
+	local a=$1 b=$2 net=10.$3.0 table=$(($3 * 10)) i
 
-	ip link add v0 address 02:00:00:00:00:0a mtu "$MTU" type veth \
-		peer name v1 address 02:00:00:00:00:0b mtu "$MTU" || return
-	for i in all v0 v1; do
+	ip link add "$a" address 02:00:00:00:0$3:0a mtu "$MTU" type veth \
+		peer name "$b" address 02:00:00:00:0$3:0b mtu "$MTU" || return
+	for i in all "$a" "$b"; do
 		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
 		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
 		echo 1 >/proc/sys/net/ipv4/conf/$i/arp_ignore
 	done
-	ip addr add 10.2.0.1/32 dev v0
-	ip addr add 10.2.0.2/32 dev v1
-	ip link set v0 up
-	ip link set v1 up
-	ip neigh replace 10.2.0.2 lladdr 02:00:00:00:00:0b dev v0 nud permanent
-	ip neigh replace 10.2.0.1 lladdr 02:00:00:00:00:0a dev v1 nud permanent
-	ip route add local 10.2.0.1 dev v0 table 100
-	ip route add local 10.2.0.2 dev v1 table 101
-	ip route add 10.2.0.2 dev v0 src 10.2.0.1 table 102
-	ip route add 10.2.0.1 dev v1 src 10.2.0.2 table 102
-	ip rule add pref 1 iif v0 lookup 100
-	ip rule add pref 2 iif v1 lookup 101
-	ip rule add pref 3 from 10.2.0.1 to 10.2.0.2 lookup 102
-	ip rule add pref 4 from 10.2.0.2 to 10.2.0.1 lookup 102
-	ip rule add pref 10 lookup local
-	ip rule del pref 0
-	rdma link add rxe0 type rxe netdev v0 && rdma link add rxe1 type rxe netdev v1
+	ip addr add $net.1/32 dev "$a"
+	ip addr add $net.2/32 dev "$b"
+	ip link set "$a" up
+	ip link set "$b" up
+	ip neigh replace $net.2 lladdr 02:00:00:00:0$3:0b dev "$a" nud permanent
+	ip neigh replace $net.1 lladdr 02:00:00:00:0$3:0a dev "$b" nud permanent
+	ip route add local $net.1 dev "$a" table $table
+	ip route add local $net.2 dev "$b" table $((table + 1))
+	ip route add $net.2 dev "$a" src $net.1 table $((table + 2))
+	ip route add $net.1 dev "$b" src $net.2 table $((table + 2))
+	ip rule add pref $table iif "$a" lookup $table
+	ip rule add pref $((table + 1)) iif "$b" lookup $((table + 1))
+	ip rule add pref $((table + 2)) from $net.1 to $net.2 lookup $((table + 2))
+	ip rule add pref $((table + 3)) from $net.2 to $net.1 lookup $((table + 2))
+	ip rule add pref 100 lookup local 2>/dev/null
+	ip rule del pref 0 2>/dev/null
+	:
+}
+
+rxe_pair() {
+	looped v0 v1 2 &&
+		rdma link add rxe0 type rxe netdev v0 && rdma link add rxe1 type rxe netdev v1
+}
+
+# siw is not of this kernel: its module is the file SIW.
+siw_pair() {
+	modprobe -a ib_uverbs iw_cm rdma_ucm libcrc32c crc32c_generic &&
+		insmod "$SIW" && looped w0 w1 3 &&
+		rdma link add siw0 type siw netdev w0 && rdma link add siw1 type siw netdev w1
 }
 
 # active DEVICE...
@@ -64,12 +79,21 @@ active() {
 	sleep 1
 }
 
-both_pairs() {
+# all_pairs: srn, rxe, and siw if there is one.
+all_pairs() {
+	local pairs=(srn0 srn1 rxe0 rxe1)
+
 	# The driver that rxe takes where there is one: PCLMULQDQ.
 	modprobe crc32_pclmul 2>/dev/null
 	modprobe srn && srn_pair || return
 	modprobe rdma_rxe && rxe_pair || return
-	active srn0 srn1 rxe0 rxe1
+	compared_pairs=(--pair "srn=srn0,srn1" --pair "rxe=rxe0,rxe1")
+	if [ -n "${SIW-}" ]; then
+		siw_pair || return
+		pairs+=(siw0 siw1)
+		compared_pairs+=(--pair "siw=siw0@10.3.0.1,siw1@10.3.0.2")
+	fi
+	active "${pairs[@]}"
 }
 
 srn_alone() {
@@ -81,8 +105,8 @@ srnbench=$SRN_BUILD/cmake/tools/srnbench/srnbench
 # On a clock of instructions once is enough. The baseline's figures are of this length.
 counted_rounds=1 counted_seconds=0.2
 
-# compared OPTION...: both, as ratios.
-compared() { "$srnbench" --pair srn=srn0,srn1 --pair rxe=rxe0,rxe1 "$@"; }
+# compared OPTION...: all, as ratios.
+compared() { "$srnbench" "${compared_pairs[@]}" "$@"; }
 
 # counted OPTION...: srn alone on a clock that counts instructions, for the baseline.
 counted() { "$srnbench" --pair srn=srn0,srn1 --rounds $counted_rounds --seconds $counted_seconds "$@"; }

@@ -125,7 +125,7 @@ void AddSets(CLI::App& app, const std::vector<Workload>*& set) {
 void AddMeasuring(CLI::App& app, Options& options) {
   app.add_option("--pair", options.specs,
                  "NAME=DEVICE,DEVICE: two ends that reach each other; the first pair is compared "
-                 "with the others");
+                 "with the others. Devices of iWARP are DEVICE@ADDRESS, with that of their netdev");
   app.add_flag("--list", options.list, "the names of the workloads, and nothing is measured");
   app.add_option("--only", options.only, "the workloads whose name begins so: write, 'send 2 B'");
   app.add_option("--rounds", options.rounds, "samples of each workload and pair")

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <regex>
 #include <stdexcept>
 #include <utility>
 
@@ -23,10 +24,14 @@ verbs::Bytes InOnePiece(const verbs::Buffer& buffer) {
   return bytes;
 }
 
-End Open(const std::string& device) {
+End Open(const std::string& device, const std::string& address) {
   End end;
   end.context = Must(verbs::Context::Open(device), device);
-  end.port = Must(end.context.FindPort(verbs::Ip::kV4), device + ": no IPv4 GID");
+  if (end.is_iwarp() == address.empty())
+    throw std::runtime_error(device + ": iWARP, and it alone, wants DEVICE@ADDRESS");
+  end.address = address;
+  if (!end.is_iwarp())
+    end.port = Must(end.context.FindPort(verbs::Ip::kV4), device + ": no IPv4 GID");
   end.pd = Must(verbs::Pd::Create(end.context), device + ": PD");
   end.channel = Must(verbs::CompChannel::Create(end.context), device + ": completion channel");
   end.cq =
@@ -43,17 +48,26 @@ End Open(const std::string& device) {
 }  // namespace
 
 PairSpec PairSpec::Parse(const std::string& text) {
-  const size_t equals = text.find('='), comma = text.find(',', equals);
-  if (equals == 0 || equals == std::string::npos || comma == std::string::npos)
+  static const std::regex kForm("([^=]+)=([^,@]+)(@([^,@]+))?,([^,@]+)(@([^,@]+))?");
+  std::smatch part;
+
+  if (!std::regex_match(text, part, kForm))
     throw std::invalid_argument(fmt::format("'{}' is not NAME=DEVICE,DEVICE", text));
-  return {text.substr(0, equals),
-          {text.substr(equals + 1, comma - equals - 1), text.substr(comma + 1)}};
+  return {part[1], {part[2], part[5]}, {part[4], part[7]}};
 }
 
 Pair::Pair(const PairSpec& spec)
-    : name_(spec.name), ends_{Open(spec.device[0]), Open(spec.device[1])} {
-  const verbs::Status status = verbs::Connect(a().qp, a().port, b().qp, b().port);
+    : name_(spec.name),
+      ends_{Open(spec.device[0], spec.address[0]), Open(spec.device[1], spec.address[1])} {
+  if (a().is_iwarp()) iwarp_ = std::make_unique<IwarpConnector>(a().address, b().address);
+  link_ = Connect(a().qp, b().qp);
+}
+
+Link Pair::Connect(const verbs::Qp& of_a, const verbs::Qp& of_b) {
+  if (iwarp_) return iwarp_->Connect(of_a, of_b);
+  const verbs::Status status = verbs::Connect(of_a, a().port, of_b, b().port);
   if (!status.ok()) throw std::runtime_error(fmt::format("{}: {}", name_, status.message()));
+  return {};
 }
 
 }  // namespace srnbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Two connected RC QPs on two devices, in one process.
+// Two connected QPs, RC's or iWARP's, on two devices, in one process.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,8 @@
 #include <verbs/channel.h>
 #include <verbs/connect.h>
 #include <verbs/memory.h>
+
+#include "iwarp.h"
 
 namespace srnbench {
 
@@ -31,19 +33,26 @@ T Must(verbs::Result<T> result, const std::string& what) {
   return *std::move(result);
 }
 
-// Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it.
+// Which devices a name stands for, as --pair NAME=DEVICE,DEVICE says it; those of iWARP have the
+// addresses of their netdevs with them, as NAME=DEVICE@ADDRESS,DEVICE@ADDRESS.
 struct PairSpec {
   std::string name;
   std::string device[2];
+  std::string address[2];  // empty without one
 
-  // Throws std::invalid_argument for anything but NAME=DEVICE,DEVICE.
+  // Throws std::invalid_argument for anything else.
   static PairSpec Parse(const std::string& text);
 };
+
+// What two connected QPs need for as long as they are connected: over RoCE nothing. It goes after
+// them.
+using Link = IwarpLink;
 
 // One end: everything that a QP needs, and a buffer for both directions.
 struct End {
   verbs::Context context;
-  verbs::Port port;
+  verbs::Port port;     // over RoCE
+  std::string address;  // over iWARP
   verbs::Pd pd;
   verbs::CompChannel channel;  // of cq
   verbs::Cq cq;
@@ -53,6 +62,7 @@ struct End {
   verbs::Qp qp;
 
   const char* device() const { return context->device->name; }
+  bool is_iwarp() const { return context->device->transport_type == IBV_TRANSPORT_IWARP; }
 };
 
 class Pair {
@@ -64,8 +74,13 @@ class Pair {
   End& a() { return ends_[0]; }
   End& b() { return ends_[1]; }
 
+  // Connects two new QPs of these devices. Throws std::runtime_error that says what failed.
+  [[nodiscard]] Link Connect(const verbs::Qp& of_a, const verbs::Qp& of_b);
+
  private:
   std::string name_;
+  std::unique_ptr<IwarpConnector> iwarp_;  // if it is that
+  Link link_;
   End ends_[2];
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
@@ -63,7 +64,11 @@ Queues::Queues(Pair& pair, int connections) : pair_(pair) {
     const std::string what = fmt::format("QP {} of {}", i + 1, connections);
     from_.push_back(SomeQp(pair.a(), cq_, requests, what));
     to_.push_back(SomeQp(pair.b(), pair.b().cq, 1, what));
-    Check(verbs::Connect(from_.back(), pair.a().port, to_.back(), pair.b().port));
+    try {
+      links_.push_back(pair.Connect(from_.back(), to_.back()));
+    } catch (const std::runtime_error& why) {
+      throw Unable(fmt::format("{}: {}", what, why.what()));
+    }
   }
 }
 

@@ -30,6 +30,7 @@ class Queues {
  private:
   Pair& pair_;
   verbs::Cq cq_;  // of all at end a; nothing completes at the other one
+  std::vector<Link> links_;
   std::vector<verbs::Qp> from_, to_;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -22,19 +23,28 @@ constexpr uint32_t kRequests = 16;
 constexpr std::chrono::milliseconds kGrace{200};
 
 verbs::Qp SmallQp(const End& end) {
-  return Must(verbs::Qp::Create(end.pd, end.cq, end.cq,
-                                {.max_send_wr = kRequests,
-                                 .max_recv_wr = kRequests,
-                                 .max_send_sge = 1,
-                                 .max_recv_sge = 1}),
-              "QP");
+  verbs::Result<verbs::Qp> qp = verbs::Qp::Create(
+      end.pd, end.cq, end.cq,
+      {.max_send_wr = kRequests, .max_recv_wr = kRequests, .max_send_sge = 1, .max_recv_sge = 1});
+  if (!qp.ok()) throw Unable(fmt::format("{}: {}", end.device(), qp.message()));
+  return *std::move(qp);
 }
 
+Link Linked(Pair& pair, const verbs::Qp& a, const verbs::Qp& b) {
+  try {
+    return pair.Connect(a, b);
+  } catch (const std::runtime_error& why) {
+    throw Unable(why.what());
+  }
+}
+
+// Throws Unable if these devices do not make it.
 struct Connection {
+  Link link;
   verbs::Qp a, b;
 
   explicit Connection(Pair& pair) : a(SmallQp(pair.a())), b(SmallQp(pair.b())) {
-    Check(verbs::Connect(a, pair.a().port, b, pair.b().port));
+    link = Linked(pair, a, b);
   }
 };
 
