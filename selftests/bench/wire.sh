@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The shape that messages have on a wire: packets, each with its ICRC, one by one from end to end, though
+# both ends are in one machine.
+
+# wire_shape on|off: of the veths of srn and rxe. On, the sender's stack cuts trains in front of them, since
+# they take no lists of packets, as a NIC's driver takes none; they receive by a NAPI with GRO, as NICs do.
+wire_shape() {
+	local list=off gro=on dev
+
+	[ "$1" = on ] || list=on gro=off
+	ip netns exec a ethtool -K a0 tx-gso-list $list gro $gro &&
+		ip netns exec b ethtool -K b0 tx-gso-list $list gro $gro || return
+	[ ! -e /sys/class/net/v0 ] || for dev in v0 v1; do
+		ethtool -K $dev tx-gso-list $list gro $gro || return
+	done
+}
+
+# What crossed the veth from end to end, before and after.
+note_wire() {
+	wire_runs=$(hw_counter srn0 sent_runs) wire_trains=$(hw_counter srn0 sent_trains)
+	wire_packets=$(hw_counter srn1 rcvd_pkts) wire_skbs=$(netdev_received)
+}
+
+netdev_received() { ip netns exec b cat /sys/class/net/b0/statistics/rx_packets; }
+
+# crossed_one_by_one: since note_wire there were trains, and no runs; and each packet that reached a QP came
+# out of the veth by itself.
+crossed_one_by_one() {
+	local runs trains packets skbs
+
+	sleep 0.1 # counters are read anew after 10 ms
+	runs=$(($(hw_counter srn0 sent_runs) - wire_runs))
+	trains=$(($(hw_counter srn0 sent_trains) - wire_trains))
+	packets=$(($(hw_counter srn1 rcvd_pkts) - wire_packets))
+	skbs=$(($(netdev_received) - wire_skbs))
+	echo "on the wire: $trains trains and $runs runs left, $skbs packets crossed, $packets reached QPs"
+	[ $runs = 0 ] && [ $trains -gt 0 ] && [ $packets -gt 0 ] && [ $skbs -ge $packets ]
+}
