@@ -22,6 +22,7 @@
 #include "pair.h"
 #include "plot.h"
 #include "report.h"
+#include "samples.h"
 #include "workload.h"
 
 namespace {
@@ -43,6 +44,7 @@ struct Options {
   std::optional<size_t> flip;
   std::string json;
   std::string plot;
+  std::string fold;
   std::string baseline;
   double tolerance = 0.02;
 };
@@ -161,12 +163,39 @@ void AddPlot(CLI::App& app, Options& options) {
   plot->add_option("FILE", options.plot)->required();
 }
 
+// srnbench fold: what others measured.
+void AddFold(CLI::App& app, Options& options) {
+  CLI::App* fold = app.add_subcommand(
+      "fold", "the same table of lines PAIR|ROW|UNIT|more or less|FIGURE, of which one is better");
+  fold->add_option("FILE", options.fold)->required();
+  fold->add_option("--json", options.json, "also write medians, samples and ratios to this file");
+}
+
+// A table, and its figures as --json wants them.
+nlohmann::json Tell(const srnbench::Report& report, const std::vector<std::string>& pairs,
+                    const std::vector<srnbench::Row>& rows, const Options& options) {
+  const nlohmann::json json = {{"kernel", Kernel()}, {"rows", report.Json(pairs, rows)}};
+
+  fmt::print("{}", report.Table(pairs, rows));
+  if (!options.json.empty()) Write(options.json, json.dump(2) + '\n');
+  return json;
+}
+
+int Fold(const Options& options) {
+  std::ifstream file(options.fold);
+  if (!file) throw std::runtime_error(options.fold + ": cannot read");
+  const srnbench::Samples samples = srnbench::ReadSamples(file);
+  Tell(samples.report, samples.pairs, samples.rows, options);
+  return 0;
+}
+
 // The status of the program.
 int Run(const Options& options) {
   if (!options.plot.empty()) {
     fmt::print("{}", srnbench::Plot(Read(options.plot)));
     return 0;
   }
+  if (!options.fold.empty()) return Fold(options);
   const std::vector<Workload> loads = Choose(*options.set, options.only);
   if (options.list) {
     for (const Workload& load : loads) fmt::print("{}\n", load.name);
@@ -188,10 +217,7 @@ int Run(const Options& options) {
                      .check = options.check,
                      .flip = options.flip},
                     report);
-  const std::vector<srnbench::Row> rows = srnbench::RowsOf(loads);
-  fmt::print("{}", report.Table(names, rows));
-  const nlohmann::json now = {{"kernel", Kernel()}, {"rows", report.Json(names, rows)}};
-  if (!options.json.empty()) Write(options.json, now.dump(2) + '\n');
+  const nlohmann::json now = Tell(report, names, srnbench::RowsOf(loads), options);
   return options.baseline.empty() || Judge(before, now, names[0], options.tolerance) ? 0 : 2;
 }
 
@@ -205,6 +231,7 @@ int main(int argc, char** argv) {
   AddSets(app, options.set);
   AddJudging(app, options);
   AddPlot(app, options);
+  AddFold(app, options);
   CLI11_PARSE(app, argc, argv);
   try {
     return Run(options);

@@ -28,6 +28,8 @@ size_t NameWidth(const std::vector<Row>& rows) {
   return width;
 }
 
+std::string WhyNot(const std::string& reason) { return reason.empty() ? "never tried" : reason; }
+
 std::string Between(const std::string& first, const std::string& other) {
   return fmt::format("{}/{}", first, other);
 }
@@ -75,14 +77,23 @@ std::optional<double> Report::Ratio(const std::string& first, const std::string&
   return Folded(first, row) / b;
 }
 
+std::string Report::RatioColumn(const std::string& first, const std::string& other,
+                                const Row& row) const {
+  const std::optional<double> ratio = Ratio(first, other, row);
+  if (!ratio) return "-";
+  const std::vector<double> ratios = Ratios(first, other, row);
+  if (row.fold != Fold::kMedian || ratios.size() < 2) return fmt::format("{:.2f}", *ratio);
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  return fmt::format("{:.2f} ({:.2f}-{:.2f})", *ratio, *least, *most);
+}
+
 std::string Report::Line(const std::vector<std::string>& pairs, const Row& row,
                          size_t width) const {
   std::string line = fmt::format("{:<{}}{:>8}", row.name, width, row.unit);
   for (const std::string& pair : pairs)
     line += fmt::format("{:>12}", At(pair, row).samples.empty() ? "-" : Digits(Folded(pair, row)));
   for (size_t i = 1; i < pairs.size(); ++i) {
-    const std::optional<double> ratio = Ratio(pairs[0], pairs[i], row);
-    line += fmt::format("{:>16}", ratio ? fmt::format("{:.2f}", *ratio) : "-");
+    line += fmt::format("{:>24}", RatioColumn(pairs[0], pairs[i], row));
   }
   return line + '\n';
 }
@@ -93,14 +104,14 @@ std::string Report::Table(const std::vector<std::string>& pairs,
   std::string table = fmt::format("{:<{}}{:>8}", "", width, "unit"), notes;
   for (const std::string& pair : pairs) table += fmt::format("{:>12}", pair);
   for (size_t i = 1; i < pairs.size(); ++i)
-    table += fmt::format("{:>16}", Between(pairs[0], pairs[i]));
+    table += fmt::format("{:>24}", Between(pairs[0], pairs[i]));
   table += '\n';
   for (const Row& row : rows) {
     table += Line(pairs, row, width);
     for (const std::string& pair : pairs) {
       const Cell& cell = At(pair, row);
       if (cell.samples.empty())
-        notes += fmt::format("not measured: {}, {}: {}\n", pair, row.name, cell.why_not);
+        notes += fmt::format("not measured: {}, {}: {}\n", pair, row.name, WhyNot(cell.why_not));
     }
   }
   return table + notes;
@@ -116,7 +127,7 @@ nlohmann::json Report::Json(const std::vector<std::string>& pairs,
     for (const std::string& pair : pairs) {
       const Cell& cell = At(pair, row);
       if (cell.samples.empty()) {
-        json["not_measured"][pair] = cell.why_not;
+        json["not_measured"][pair] = WhyNot(cell.why_not);
         continue;
       }
       json[KeyOf(row.fold)][pair] = Folded(pair, row);

@@ -26,8 +26,8 @@ class Report {
   std::optional<double> Ratio(const std::string& first, const std::string& other,
                               const Row& row) const;
 
-  // A line for each row, the ratio of the first pair to each other one; below it why what is
-  // missing could not be measured.
+  // A line for each row, the ratio of the first pair to each other one, where there are more rounds
+  // with the least and the greatest of them; below it why what is missing could not be measured.
   std::string Table(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
 
   nlohmann::json Json(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
@@ -42,6 +42,7 @@ class Report {
   const Cell& At(const std::string& pair, const Row& row) const;
   std::vector<double> Ratios(const std::string& first, const std::string& other,
                              const Row& row) const;
+  std::string RatioColumn(const std::string& first, const std::string& other, const Row& row) const;
   std::string Line(const std::vector<std::string>& pairs, const Row& row, size_t width) const;
 
   std::map<std::pair<std::string, std::string>, Cell> cells_;

@@ -37,6 +37,20 @@ TEST(Report, ARatioIsOfTheSameRound) {
   EXPECT_EQ(report.Ratio("srn", "rxe", kRate), 2);
 }
 
+TEST(Report, ARatioOfMoreRoundsHasItsSpread) {
+  Report report;
+  for (const double sample : {10.0, 20.0, 90.0}) report.Add("srn", kRate, sample);
+  for (const double sample : {5.0, 5.0, 5.0}) report.Add("rxe", kRate, sample);
+  EXPECT_THAT(report.Table({"srn", "rxe"}, {kRate}), HasSubstr(" 4.00 (2.00-18.00)\n"));
+}
+
+TEST(Report, ARatioOfOneRoundHasNone) {
+  Report report;
+  report.Add("srn", kRate, 10.0);
+  report.Add("rxe", kRate, 5.0);
+  EXPECT_THAT(report.Table({"srn", "rxe"}, {kRate}), HasSubstr(" 2.00\n"));
+}
+
 TEST(Report, TheRatioOfWorstCasesIsNotThatOfTheWorstRound) {
   Report report;
   for (const double sample : {10.0, 30.0}) report.Add("srn", kWorst, sample);
@@ -55,6 +69,11 @@ TEST(Report, WhatWasNotMeasuredSaysWhy) {
   EXPECT_EQ(row["not_measured"]["siw"], "it cannot");
   EXPECT_FALSE(row["median"].contains("siw"));
   EXPECT_FALSE(row.contains("ratio"));
+}
+
+TEST(Report, WhatWasNeverTriedSaysSo) {
+  EXPECT_THAT(Report().Table({"srn"}, {kRate}),
+              HasSubstr("not measured: srn, write: never tried\n"));
 }
 
 TEST(Report, NothingIsAFigureToo) {
