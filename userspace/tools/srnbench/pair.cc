@@ -13,11 +13,11 @@
 namespace srnbench {
 namespace {
 
-// One physical piece, where the kernel has one: in how many pieces a buffer lies decides how many
-// references to it a packet carries, and so what a request costs.
-verbs::Bytes InOnePiece(const verbs::Buffer& buffer) {
+// In pages of the large kind, where the kernel has them: in how many pieces a message lies decides
+// how many references to it a packet carries, and so what a request costs.
+verbs::Bytes InHugePages(const verbs::Buffer& buffer) {
   const size_t skip = (kHugePage - buffer.addr() % kHugePage) % kHugePage;
-  const verbs::Bytes bytes = buffer.Slice(skip, kHugePage);
+  const verbs::Bytes bytes = buffer.Slice(skip, kBuffer);
 
   madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
   std::memset(bytes.data(), 0x5a, bytes.size());
@@ -36,8 +36,8 @@ End Open(const std::string& device, const std::string& address) {
   end.channel = Must(verbs::CompChannel::Create(end.context), device + ": completion channel");
   end.cq =
       Must(verbs::Cq::Create(end.context, 4 * kDepth, {.channel = &end.channel}), device + ": CQ");
-  end.buffer = Must(verbs::Buffer::Map(2 * kHugePage), device + ": buffer");
-  end.bytes = InOnePiece(end.buffer);
+  end.buffer = Must(verbs::Buffer::Map(kBuffer + kHugePage), device + ": buffer");
+  end.bytes = InHugePages(end.buffer);
   end.mr = Must(verbs::Mr::Register(end.pd, end.bytes), device + ": MR");
   end.qp = Must(
       verbs::Qp::Create(end.pd, end.cq, end.cq, {.max_send_wr = kDepth, .max_recv_wr = kDepth}),

@@ -18,8 +18,10 @@ namespace srnbench {
 
 // Requests that a sender keeps posted, at most; the size of its queues.
 inline constexpr int kDepth = 128;
-// Bytes of each end's buffer, a page of the large kind; no message is larger.
+// A page of the large kind.
 inline constexpr size_t kHugePage = 2 << 20;
+// Bytes of each end's buffer; no message is larger.
+inline constexpr size_t kBuffer = 4 * kHugePage;
 
 // Thrown where a device lacks what a workload needs: others can be measured.
 struct Unable : std::runtime_error {

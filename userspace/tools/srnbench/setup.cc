@@ -89,8 +89,9 @@ double Connections(Pair& pair, Duration time) {
 }
 
 double Registrations(Pair& pair, Duration time) {
-  return PerSecond(time, [&] { Must(verbs::Mr::Register(pair.a().pd, pair.a().bytes), "MR"); }) *
-         kHugePage;
+  const verbs::Bytes page = pair.a().bytes.subspan(0, kHugePage);
+
+  return PerSecond(time, [&] { Must(verbs::Mr::Register(pair.a().pd, page), "MR"); }) * page.size();
 }
 
 double RegistrationOfAByte(Pair& pair, Pages pages, Duration time) {

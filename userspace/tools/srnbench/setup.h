@@ -12,7 +12,7 @@ namespace srnbench {
 // `time`; pairs per second.
 double Connections(Pair& pair, Duration time);
 
-// A buffer of kHugePage bytes registered and deregistered for `time`; bytes per second.
+// A page of kHugePage bytes registered and deregistered for `time`; bytes per second.
 double Registrations(Pair& pair, Duration time);
 
 enum class Pages { kSmall, kHuge };

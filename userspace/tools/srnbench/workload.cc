@@ -210,7 +210,7 @@ const std::vector<Workload>& Curves() {
     std::vector<Workload> curves;
 
     for (const auto& [name, verb] : kVerbs)
-      for (const size_t bytes : CurveSizes(kLarge)) {
+      for (const size_t bytes : CurveSizes(kBuffer)) {
         // As many bytes posted as the large rows have, at most.
         const int depth = std::min<int>(kDepth, 16 * kLarge / bytes);
         curves.push_back(Speed(Bandwidth(fmt::format("{} {}", name, SizeName(bytes)),

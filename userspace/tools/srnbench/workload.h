@@ -43,7 +43,7 @@ struct Workload {
 // Bandwidth of large messages, rate of small ones, latency of tiny ones.
 const std::vector<Workload>& Workloads();
 
-// Bandwidth over the size of a message, from 2 bytes to 1 MiB: WRITEs, SENDs and READs.
+// Bandwidth over the size of a message, from 2 bytes to 8 MiB: WRITEs, SENDs and READs.
 const std::vector<Workload>& Curves();
 
 // What comes before the first message: connections, registrations, memory.
