@@ -98,23 +98,48 @@ std::string Report::Line(const std::vector<std::string>& pairs, const Row& row,
   return line + '\n';
 }
 
+std::string Report::Notes(const std::vector<std::string>& pairs,
+                          const std::vector<Row>& rows) const {
+  struct Note {
+    std::string pair, why;
+    std::vector<std::string> rows;
+  };
+  std::vector<Note> notes;
+  std::string text;
+
+  for (const Row& row : rows)
+    for (const std::string& pair : pairs) {
+      const Cell& cell = At(pair, row);
+      if (!cell.samples.empty()) continue;
+      const std::string why = WhyNot(cell.why_not);
+      const auto alike = std::find_if(notes.begin(), notes.end(), [&](const Note& note) {
+        return note.pair == pair && note.why == why;
+      });
+      if (alike == notes.end()) {
+        notes.push_back({pair, why, {row.name}});
+      } else {
+        alike->rows.push_back(row.name);
+      }
+    }
+  for (const Note& note : notes)
+    text += fmt::format(
+        "not measured: {}, {}: {}\n", note.pair,
+        note.rows.size() == 1 ? note.rows[0] : fmt::format("{} rows", note.rows.size()), note.why);
+  return text;
+}
+
 std::string Report::Table(const std::vector<std::string>& pairs,
                           const std::vector<Row>& rows) const {
   const size_t width = NameWidth(rows);
-  std::string table = fmt::format("{:<{}}{:>8}", "", width, "unit"), notes;
+  std::string table = fmt::format("{:<{}}{:>8}", "", width, "unit");
   for (const std::string& pair : pairs) table += fmt::format("{:>12}", pair);
   for (size_t i = 1; i < pairs.size(); ++i)
     table += fmt::format("{:>24}", Between(pairs[0], pairs[i]));
   table += '\n';
   for (const Row& row : rows) {
     table += Line(pairs, row, width);
-    for (const std::string& pair : pairs) {
-      const Cell& cell = At(pair, row);
-      if (cell.samples.empty())
-        notes += fmt::format("not measured: {}, {}: {}\n", pair, row.name, WhyNot(cell.why_not));
-    }
   }
-  return table + notes;
+  return table + Notes(pairs, rows);
 }
 
 nlohmann::json Report::Json(const std::vector<std::string>& pairs,

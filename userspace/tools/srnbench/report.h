@@ -27,7 +27,8 @@ class Report {
                               const Row& row) const;
 
   // A line for each row, the ratio of the first pair to each other one, where there are more rounds
-  // with the least and the greatest of them; below it why what is missing could not be measured.
+  // with the least and the greatest of them; below it why what is missing could not be measured,
+  // one line for all rows of a pair that have one reason.
   std::string Table(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
 
   nlohmann::json Json(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
@@ -44,6 +45,7 @@ class Report {
                              const Row& row) const;
   std::string RatioColumn(const std::string& first, const std::string& other, const Row& row) const;
   std::string Line(const std::vector<std::string>& pairs, const Row& row, size_t width) const;
+  std::string Notes(const std::vector<std::string>& pairs, const std::vector<Row>& rows) const;
 
   std::map<std::pair<std::string, std::string>, Cell> cells_;
 };

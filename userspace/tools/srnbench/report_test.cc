@@ -8,6 +8,7 @@
 namespace srnbench {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -69,6 +70,18 @@ TEST(Report, WhatWasNotMeasuredSaysWhy) {
   EXPECT_EQ(row["not_measured"]["siw"], "it cannot");
   EXPECT_FALSE(row["median"].contains("siw"));
   EXPECT_FALSE(row.contains("ratio"));
+}
+
+TEST(Report, OneReasonIsSaidOnceForAPair) {
+  Report report;
+  report.Add("siw", kWorst, Figure::None("it will not"));
+  for (const char* pair : {"rxe", "siw"})
+    for (const char* row : {"a", "b"})
+      report.Add(pair, {row, "1", false}, Figure::None("it cannot"));
+  EXPECT_THAT(report.Table({"rxe", "siw"}, {{"a", "1", false}, kWorst, {"b", "1", false}}),
+              AllOf(HasSubstr("not measured: rxe, 2 rows: it cannot\n"),
+                    HasSubstr("not measured: siw, 2 rows: it cannot\n"),
+                    HasSubstr("not measured: siw, late, max: it will not\n")));
 }
 
 TEST(Report, WhatWasNeverTriedSaysSo) {
