@@ -27,24 +27,35 @@ kernel_build() {
 	dir=$("$here/uml/kernel") && echo "$dir/build"
 }
 
-# build_copy COPY LOG unit|vm: what the provider's tests, or the suites in a VM, need of it.
+# host_programs unit|bench: the tests that run without a VM, the provider's or srnbench's.
+host_programs() {
+	case $1 in
+	unit) echo provider/srn_provider_abi_test provider/srn_provider_test ;;
+	bench) echo tools/srnbench/srn_bench_test ;;
+	esac
+}
+
+# build_copy COPY LOG unit|bench|vm: what these tests, or the suites in a VM, need of it.
 build_copy() {
 	local make=(make -C "$1" --no-print-directory JOBS=1)
 
 	{
-		if [ "$3" = unit ]; then
-			build_unit "$1/build/unit"
-		else
+		if [ "$3" = vm ]; then
 			"${make[@]}" provider && "${make[@]}" module "KDIR=$kdir" ARCH=um KUNIT=1
+		else
+			build_unit "$1/build/unit" "$3"
 		fi
 	} >>"$2" 2>&1
 }
 
-# build_unit DIRECTORY: of the copy that it is in.
+# build_unit DIRECTORY unit|bench: of the copy that it is in.
 build_unit() {
+	local programs
+
+	read -ra programs <<<"$(host_programs "$2")"
 	[ -e "$1/build.ninja" ] ||
 		cmake -S "$1/../../userspace" -B "$1" -G Ninja -DCMAKE_BUILD_TYPE=Release || return
-	cmake --build "$1" -j 1 --target srn_provider_test srn_provider_abi_test
+	cmake --build "$1" -j 1 --target "${programs[@]##*/}"
 }
 
 # limit_of SUITE: seconds after which it hangs: thrice what it takes without a fault.
@@ -55,14 +66,14 @@ limit_of() {
 	echo $((took ? took * 3 + 60 : limit_default))
 }
 
-# unit_fails COPY LOG: says what failed; true if something did.
+# unit_fails COPY LOG unit|bench: says what failed; true if something did.
 unit_fails() {
 	local program failed
 
-	for program in srn_provider_abi_test srn_provider_test; do
-		GTEST_FAIL_FAST=1 timeout -k 5 60 "$1/build/unit/provider/$program" >"$2" 2>&1 && continue
+	for program in $(host_programs "$3"); do
+		GTEST_FAIL_FAST=1 timeout -k 5 60 "$1/build/unit/$program" >"$2" 2>&1 && continue
 		failed=$(sed -n 's/^\[  FAILED  \] \([^ ]*\).*/\1/p' "$2" | head -n 1)
-		echo "unit: ${failed:-$program died or hangs}"
+		echo "$3: ${failed:-${program##*/} died or hangs}"
 		return 0
 	done
 	return 1
@@ -101,12 +112,12 @@ boot() {
 	fi
 }
 
-# items NAME: its suites but unit, as boot() takes them.
+# items NAME: its suites in a VM, as boot() takes them.
 items() {
 	local item
 
 	for item in ${mut_seen[$1]}; do
-		[ "$item" != unit ] || continue
+		[ -z "$(host_programs "$item")" ] || continue
 		[ -z "$full" ] || item=${item%%=*}
 		echo "$item"
 	done
@@ -114,7 +125,7 @@ items() {
 
 # try NAME COPY: prints the verdict.
 try() {
-	local name=$1 copy=$2 log=$room/logs/$1 failed suites=() broken
+	local name=$1 copy=$2 log=$room/logs/$1 failed suites=() broken item
 
 	copy_tree "$copy"
 	if is_stale "$name" "$copy"; then
@@ -123,10 +134,11 @@ try() {
 	fi
 	make_mutation "$name" "$copy"
 	broken="error: does not build ($log.build)"
-	if [[ " ${mut_seen[$name]} " = *" unit "* ]]; then
-		build_copy "$copy" "$log.build" unit || { echo "$broken"; return; }
-		failed=$(unit_fails "$copy" "$log.unit") && { echo "killed by $failed"; return; }
-	fi
+	for item in unit bench; do
+		[[ " ${mut_seen[$name]} " = *" $item "* ]] || continue
+		build_copy "$copy" "$log.build" $item || { echo "$broken"; return; }
+		failed=$(unit_fails "$copy" "$log.$item" $item) && { echo "killed by $failed"; return; }
+	done
 	mapfile -t suites < <(items "$name")
 	[ ${#suites[@]} != 0 ] || { echo survived; return; }
 	build_copy "$copy" "$log.build" vm || { echo "$broken"; return; }
@@ -175,25 +187,26 @@ union() {
 	[ -z "$globs" ] || echo "$1=${globs#:}"
 }
 
-# Whether the provider's own tests are wanted.
+# any_unit unit|bench: whether these are wanted.
 any_unit() {
 	local name
 
 	for name in "${chosen[@]}"; do
-		[[ " ${mut_seen[$name]} " != *" unit "* ]] || return 0
+		[[ " ${mut_seen[$name]} " != *" $1 "* ]] || return 0
 	done
 	return 1
 }
 
 # What fails without a fault kills nothing.
 try_baseline() {
-	local copy=$room/copy1 log=$room/logs/baseline.build verdict failed suites=() suite
+	local copy=$room/copy1 log=$room/logs/baseline.build verdict failed suites=() suite item
 
 	copy_tree "$copy"
-	if any_unit; then
-		build_copy "$copy" "$log" unit || die "the tree does not build ($log)"
-		! failed=$(unit_fails "$copy" "$room/logs/baseline.unit") || die "without a fault: $failed"
-	fi
+	for item in unit bench; do
+		any_unit $item || continue
+		build_copy "$copy" "$log" $item || die "the tree does not build ($log)"
+		! failed=$(unit_fails "$copy" "$room/logs/baseline.$item" $item) || die "without a fault: $failed"
+	done
 	for suite in kunit wire verbs; do
 		mapfile -tO ${#suites[@]} suites < <(union $suite)
 	done

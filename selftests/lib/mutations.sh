@@ -8,7 +8,7 @@
 #	file      from the root of the tree
 #	old       text of the file that is there once; several old lines are one text
 #	new       what stands there instead; a record without it takes the text away
-#	seen      suites, the cheapest first: unit, kunit, wire, verbs; wire=GLOB runs only the
+#	seen      suites, the cheapest first: unit, bench, kunit, wire, verbs; wire=GLOB runs only the
 #	          tests of it that match
 #	survives  why no test can see it
 
@@ -25,7 +25,7 @@ end_record() {
 		[ -n "${record[$key]-}" ] || die "$1: a record without $key: ${record[name]-}"
 	done
 	for key in ${record[seen]}; do
-		[[ " unit kunit wire verbs " = *" ${key%%=*} "* ]] || die "$1: nobody runs '$key'"
+		[[ " unit bench kunit wire verbs " = *" ${key%%=*} "* ]] || die "$1: nobody runs '$key'"
 	done
 	key=${record[name]}
 	[ -z "${mut_file[$key]-}" ] || die "$1: there is another $key"

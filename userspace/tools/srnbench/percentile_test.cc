@@ -26,6 +26,8 @@ TEST(Percentile, IsTheSmallestThatSoManyDoNotExceed) {
   EXPECT_EQ(Of(Down(1000), 0.999), 999);
   EXPECT_EQ(Of(Down(1000), 1), 1000);
   EXPECT_EQ(Of(Down(10'000'000), 0.999), 9'990'000);
+  // Which binary fractions make 55.00000000000001.
+  EXPECT_EQ(Of(Down(100), 0.55), 55);
 }
 
 TEST(Percentile, IsOneOfThemWhereNoneIsExact) {
