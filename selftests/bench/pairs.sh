@@ -11,28 +11,44 @@
 # routing.
 
 srn_pair() {
-	local i ns
+	local ns
 
-	i=1
-	ip link add a0 mtu "$MTU" type veth peer name b0 mtu "$MTU" || return
 	for ns in a b; do
 		ip netns add $ns
-		ip link set ${ns}0 netns $ns
 		ip -n $ns link set lo up
-		ip -n $ns addr add 10.1.0.$i/24 dev ${ns}0
-		ip -n $ns link set ${ns}0 up
-		i=$((i + 1))
 	done
+	joined a0 b0 && in_namespace a a0 10.1.0.1/24 && in_namespace b b0 10.1.0.2/24 || return
 	ip netns exec a rdma link add srn0 type srn netdev a0 &&
 		ip netns exec b rdma link add srn1 type srn netdev b0
 }
 
-# looped NETDEV NETDEV NET: a veth pair within a namespace, 10.NET.0.1 and .2, whose frames cross it.
+# joined NETDEV NETDEV [BRIDGE]: the ends of a veth pair, or of two whose other ends are ports of a bridge.
+joined() {
+	local dev
+
+	if [ -z "${3-}" ]; then
+		ip link add "$1" mtu "$MTU" type veth peer name "$2" mtu "$MTU"
+		return
+	fi
+	ip link add "$3" mtu "$MTU" type bridge && ip link set "$3" up || return
+	for dev in "$1" "$2"; do
+		ip link add "$dev" mtu "$MTU" type veth peer name "port-$dev" mtu "$MTU" &&
+			ip link set "port-$dev" master "$3" up || return
+	done
+}
+
+# in_namespace NAMESPACE NETDEV ADDRESS: it goes there, and is up.
+in_namespace() {
+	ip link set "$2" netns "$1" && ip -n "$1" addr add "$3" dev "$2" && ip -n "$1" link set "$2" up
+}
+
+# looped NETDEV NETDEV NET [BRIDGE]: joined within a namespace, 10.NET.0.1 and .2, and their frames cross.
 looped() {
 	local a=$1 b=$2 net=10.$3.0 table=$(($3 * 10)) i
 
-	ip link add "$a" address 02:00:00:00:0$3:0a mtu "$MTU" type veth \
-		peer name "$b" address 02:00:00:00:0$3:0b mtu "$MTU" || return
+	joined "$a" "$b" "${4-}" || return
+	ip link set "$a" address 02:00:00:00:0$3:0a
+	ip link set "$b" address 02:00:00:00:0$3:0b
 	for i in all "$a" "$b"; do
 		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
 		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
