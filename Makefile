@@ -150,7 +150,7 @@ soak: deps-tests ## what takes hours: life, loss, faults, fuzzers, sanitizers (S
 	exit $$rc
 
 .PHONY: bench
-bench: deps-tests ## speed of srn beside rxe, siw, TCP in one VM (COUNT=1: in instructions; PROFILE=1: by room)
+bench: deps-tests ## speed of srn beside rxe, siw, TCP in one VM (COUNT=1: in instructions; VMS=2: in two; PROFILE=1: by room)
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 

@@ -16,9 +16,14 @@ tcp_rate() {
 	fi
 	# It has the port until it ends, and fails if it was killed.
 	wait $! || return
+	stream_rate "$log"
+}
+
+# stream_rate LOG: MB/s of iperf3's log in JSON.
+stream_rate() {
 	awk '/"sum_received"/ { on = 1 }
 		on && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); rate = $2 / 8e6; exit }
-		END { if (!rate) exit 1; printf "%.1f\n", rate }' "$log"
+		END { if (!rate) exit 1; printf "%.1f\n", rate }' "$1"
 }
 
 tcp_listens() { ip netns exec b ss -Hltn "sport = :5201" | grep -q .; }
