@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -103,15 +104,20 @@ class CurvePlot {
 
  private:
   static constexpr double kWidth = 760, kLeft = 70, kRight = 600, kTop = 40, kBottom = 380;
+  static constexpr double kNameWidth = 46;
 
   void Grid(Svg& svg, const Axis& x, const Axis& y) const {
     for (double value = least_; value <= most_ * 1.01; value *= 10) {
       svg.Line({kLeft, y.At(value)}, {kRight, y.At(value)}, kGrid);
       svg.Text({kLeft - 6, y.At(value) + 4}, fmt::format("{:g}", value), Anchor::kEnd);
     }
-    for (const size_t bytes : sizes_) {
-      svg.Line({x.At(bytes), kTop}, {x.At(bytes), kBottom}, kGrid);
-      svg.Text({x.At(bytes), kBottom + kLineHeight}, SizeName(bytes), Anchor::kMiddle);
+    for (auto size = sizes_.begin(); size != sizes_.end(); ++size) {
+      const double at = x.At(*size);
+      const auto next = std::next(size);
+      svg.Line({at, kTop}, {at, kBottom}, kGrid);
+      // Where there is no room for both names, the larger one has it.
+      if (next == sizes_.end() || x.At(*next) - at >= kNameWidth)
+        svg.Text({at, kBottom + kLineHeight}, SizeName(*size), Anchor::kMiddle);
     }
     svg.Line({kLeft, kBottom}, {kRight, kBottom}, kAxis);
     svg.Line({kLeft, kTop}, {kLeft, kBottom}, kAxis);

@@ -15,6 +15,7 @@
 namespace srnbench {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -67,6 +68,15 @@ TEST(Plot, MoreBandwidthIsFurtherUp) {
   // From the bottom left to the top right; the other one stays at the bottom.
   EXPECT_THAT(svg, HasSubstr("points=\"70.0,380.0 600.0,40.0\""));
   EXPECT_THAT(svg, HasSubstr("points=\"70.0,380.0 600.0,380.0\""));
+}
+
+TEST(Plot, NamesOfSizesAreApart) {
+  const std::string svg = Plot(Report({{"write 2 B", Bandwidth(1, 1)},
+                                       {"write 512 KiB", Bandwidth(1, 1)},
+                                       {"write 4 MiB", Bandwidth(1, 1)},
+                                       {"write 8 MiB", Bandwidth(1, 1)}}));
+  EXPECT_THAT(svg, AllOf(HasSubstr(">2 B<"), HasSubstr(">512 KiB<"), HasSubstr(">8 MiB<")));
+  EXPECT_THAT(svg, Not(HasSubstr(">4 MiB<")));
 }
 
 TEST(Plot, OtherRowsAreBarsOfHowMuchBetter) {
