@@ -154,6 +154,12 @@ bench: deps-tests ## speed of srn beside rxe, siw, TCP in one VM (COUNT=1: in in
 	+$(MAKE) --no-print-directory all tools
 	selftests/bench/run
 
+.PHONY: figures
+figures: deps-tests ## count instructions anew, and show the tables and the curves in Documentation
+	+$(MAKE) --no-print-directory all tools
+	COUNT=1 selftests/bench/run
+	selftests/bench/publish
+
 .PHONY: baseline
 baseline: deps-tests ## count instructions and an idle QP's memory anew, for bench/counted
 	+$(MAKE) --no-print-directory all tools
