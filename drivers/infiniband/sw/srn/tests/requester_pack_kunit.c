@@ -8,6 +8,7 @@
 
 #include <linux/jhash.h>
 #include <linux/skbuff.h>
+#include <linux/sort.h>
 
 #define WHOLE	(NETIF_F_GSO | NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
 #define MANY	40
@@ -429,7 +430,7 @@ static void srn_requester_pack_owed_test(struct kunit *test)
 
 /* A message as it left, however it did. */
 struct seen {
-	u8 opcode, flags;
+	u16 opcode, flags;	/* no gap: they are compared as bytes */
 	u32 psn;
 	u32 bytes;	/* a hash of all behind the BTH */
 };
@@ -468,7 +469,14 @@ static void see_packet(struct all_seen *all, const struct srn_bth *bth, u32 len)
 	    len - min(len, least));
 }
 
-/* What has left, in its order. */
+static int by_psn(const void *one, const void *other)
+{
+	const struct seen *a = one, *b = other;
+
+	return srn_psn_diff(a->psn, b->psn) ?: a->flags - b->flags;
+}
+
+/* What has left, by PSN: what goes again to ask may overtake a train that waits. */
 static void see_all(struct all_seen *all)
 {
 	const u32 outer = sizeof(struct iphdr) + sizeof(struct udphdr);
@@ -486,6 +494,7 @@ static void see_all(struct all_seen *all)
 		}
 		kfree_skb(skb);
 	}
+	sort(all->msg, all->num, sizeof(all->msg[0]), by_psn, NULL);
 }
 
 static u32 seed;
