@@ -35,6 +35,8 @@ class Link {
 
   void Send(uint32_t bytes, std::function<void()> arrives);
   bool IsDark() const;
+  // Whether what is on the wire now, in either direction, is one of those that are lost.
+  bool IsLost();
 
   const LinkCounts& counts() const { return counts_; }
 
@@ -44,7 +46,6 @@ class Link {
     uint32_t bytes;
   };
   void Drain();
-  bool IsLost();
   bool Queue(uint32_t bytes);
   bool Police(uint32_t bytes);
 

@@ -60,7 +60,7 @@ Network::Network(const Options& options)
 
 // A sender knows of no more than has come.
 void Network::SendBack(Connection& connection, const Answer& answer) {
-  if (link_.IsDark()) return;
+  if (link_.IsDark() || link_.IsLost()) return;
   events_.After(options_.link.propagation, [this, &connection, answer] {
     connection.sender.Answered(answer);
     faults_ += connection.sender.acked() > connection.receiver.delivered();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // So many connections from here to there through one bottleneck. Answers come back undelayed by
-// others, and none is lost.
+// others; of them as many are lost as of what has passed the queue.
 #pragma once
 
 #include <cstdint>

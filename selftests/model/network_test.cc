@@ -59,16 +59,15 @@ TEST_P(Lossy, KeepsItsRate) {
   const double loss = path.loss / 100.0;
   const uint64_t propagation = path.rtt * uint64_t{1000} / 2;
   const Report report =
-      Worst({.link = {.propagation = propagation, .loss = loss}, .program = {.depth = 8}});
+      Worst({.link = {.propagation = propagation, .loss = loss}, .program = {.depth = 64}});
   EXPECT_GE(report.goodput, path.least * (1 - loss));
 }
 
-// With 10 ms the goal is 0.97 and 0.90, too, and is not reached: a burst of its own looks like a
-// queue. Bounds against becoming worse.
 INSTANTIATE_TEST_SUITE_P(Of, Lossy,
                          testing::Values(Path{1, 200, 0.97}, Path{1, 1000, 0.97},
-                                         Path{1, 10000, 0.5}, Path{5, 200, 0.90},
-                                         Path{5, 1000, 0.90}, Path{5, 10000, 0.3}),
+                                         Path{1, 2000, 0.97}, Path{1, 10000, 0.97},
+                                         Path{5, 200, 0.90}, Path{5, 1000, 0.90},
+                                         Path{5, 2000, 0.90}, Path{5, 10000, 0.90}),
                          [](const auto& info) {
                            return std::to_string(info.param.loss) + "PercentAt" +
                                   std::to_string(info.param.rtt) + "us";
@@ -125,8 +124,8 @@ TEST_P(Wide, IsFilled) {
 INSTANTIATE_TEST_SUITE_P(Path, Wide,
                          testing::Values(Pipe{20, 200, 0, 0.95}, Pipe{50, 200, 0, 0.95},
                                          Pipe{100, 200, 0, 0.95}, Pipe{100, 400, 0, 0.95},
-                                         Pipe{100, 2000, 0, 0.95}, Pipe{20, 200, 10, 0.8},
-                                         Pipe{50, 200, 10, 0.7}, Pipe{100, 200, 1, 0.3},
+                                         Pipe{100, 2000, 0, 0.95}, Pipe{20, 200, 10, 0.96},
+                                         Pipe{50, 200, 10, 0.8}, Pipe{100, 200, 1, 0.3},
                                          Pipe{100, 200, 10, 0.25}),
                          [](const auto& info) {
                            return std::to_string(info.param.rtt) + "msQueue" +

@@ -11,10 +11,14 @@
 #include <linux/time64.h>
 
 /* A delay of less than this, or than a part of what the path takes, is no queue: CPUs that are
- * elsewhere cost as much.
+ * elsewhere cost as much. On a path that takes some milliseconds the bursts of who may have so many out do,
+ * too: up to so much a larger part of it is none. (Who has few may take a queue that is never empty for a path.)
  */
 #define NOISE_NS	(500 * NSEC_PER_USEC)
 #define NOISE_PART	8
+#define BURSTS_NS	(2500 * NSEC_PER_USEC)
+#define BURSTS_PART	4
+#define BURSTS_FROM	64
 /* Half of the noise is enough of a queue, and so many times sqrt(2 / cwnd) of it more: who has little
  * grows until all have the same.
  */
@@ -62,7 +66,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_crowd_start);
 
 static u64 noise(const struct srn_crowd *c)
 {
-	return max_t(u64, NOISE_NS, c->least_ns / NOISE_PART);
+	u64 bursts = min_t(u64, c->least_ns / BURSTS_PART, BURSTS_NS);
+
+	return max3((u64)NOISE_NS, c->least_ns / NOISE_PART, c->bursts ? bursts : 0);
 }
 
 /* At most three quarters of what was too much, if that is known; and noise is no queue. */
@@ -104,6 +110,7 @@ u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns,
 	c->least_ns = min(least_ns, took_ns);
 	c->delay_ns = took_ns - c->least_ns;
 	c->now_ns = now_ns;
+	c->bursts = cwnd >= BURSTS_FROM;
 	c->enough_ns = enough(c, cwnd);
 	c->stale = false;
 	if (c->left)
@@ -169,18 +176,40 @@ enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_lost);
 
-/* Much has to be in flight, and nothing queues; or where queues are minded, not much of what may. */
-static bool is_long_and_empty(const struct srn_crowd *c)
+/* Much has to be in flight. */
+static bool is_long(const struct srn_crowd *c)
 {
-	return is_known(c) && c->least_ns >= LONG_NS &&
-	       c->delay_ns < max(noise(c), c->left ? c->enough_ns : 0) / 2;
+	return is_known(c) && c->least_ns >= LONG_NS;
 }
 
+/* Nothing queues; or where queues are minded, not much of what may. */
+static bool has_room(const struct srn_crowd *c)
+{
+	return c->delay_ns < max(noise(c), c->left ? c->enough_ns : 0) / 2;
+}
+
+static bool is_long_and_empty(const struct srn_crowd *c)
+{
+	return is_long(c) && has_room(c);
+}
+
+/* What stands in the queue: with so many less the path is still filled. */
+static u32 queued(const struct srn_crowd *c, u32 cwnd)
+{
+	return div64_u64(c->delay_ns * cwnd, c->least_ns + c->delay_ns);
+}
+
+/* A window that fills a long path takes long to come back: no more than was lost says, or a queue, if it is one. */
 u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
 {
-	if (!is_long_and_empty(c) || !c->was_sent)
+	u32 part;
+
+	if (!is_long(c) || !c->was_sent)
 		return cwnd / 4;
-	return min_t(u64, cwnd / 4, div_u64((u64)cwnd * c->was_lost / 2, c->was_sent));
+	part = div_u64((u64)cwnd * c->was_lost / 2, c->was_sent);
+	if (!has_room(c))
+		part = max(part, queued(c, cwnd));
+	return min(cwnd / 4, part);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_cut);
 

@@ -17,15 +17,16 @@ struct srn_crowd {
 	u64 now_ns;		/* of the last answer, ktime */
 	u64 full_ns;		/* of the last loss that was a full queue, likewise */
 	u64 look_ns;		/* when it is to see the path without its own packets again, likewise */
-	u32 left;		/* samples until queues are minded no more; 0: they are not */
 	u32 lost;		/* PSNs, since the last srn_crowd_lost(), */
 	u32 was_lost;		/* and in the time before that, */
 	u32 was_sent;		/* in which so many went for the first time */
 	u32 path_ns;		/* the least since much was out: what is out itself may hide the path; at most, and
 				 * if unknown, U32_MAX
 				 */
+	u16 left;		/* samples until queues are minded no more; 0: they are not */
 	u16 vain;		/* timed answers in a row with too long a queue though few might be out */
 	u8 heavy;		/* times in a row that more was lost than by chance */
+	bool bursts;		/* so many might be out then that they are some of a queue themselves */
 	bool stale;		/* delay_ns is of when much more was out */
 };
 

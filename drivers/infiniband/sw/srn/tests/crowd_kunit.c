@@ -359,6 +359,56 @@ static void srn_crowd_long_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_crowd_steps(c, 512, 4), 4);
 }
 
+/* Bursts of its own are no queue there. */
+static void srn_crowd_bursts_test(struct kunit *test)
+{
+	static const struct {
+		u64 path, noise;
+	} rows[] = {
+		{ 2 * MS, NOISE }, { 4 * MS, MS }, { 10 * MS, 2500 * US },
+		{ 20 * MS, 2500 * US }, { 40 * MS, 5 * MS },
+	};
+	struct srn_crowd *c;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		c = new_crowd(test, rows[i].path);
+		answer(c, rows[i].noise - 1);
+		KUNIT_EXPECT_EQ(test, lost(c, 1), SRN_CROWD_CHANCE);
+		answer(c, rows[i].noise);
+		KUNIT_EXPECT_NE(test, lost(c, 1), SRN_CROWD_CHANCE);
+	}
+	/* Who has few makes none. */
+	c = new_crowd(test, 10 * MS);
+	srn_crowd_sample(c, 10 * MS + 1250 * US, 10 * MS, MS, CWND - 1, false);
+	KUNIT_EXPECT_NE(test, lost(c, 1), SRN_CROWD_CHANCE);
+}
+
+/* A queue on it that is not full takes off what stands in it: the path is still filled then. */
+static void srn_crowd_long_queue_test(struct kunit *test)
+{
+	struct srn_crowd *c = new_crowd(test, 10 * MS);
+
+	srn_crowd_lost(c, 512, MS);
+	answer(c, 2 * MS);
+	srn_crowd_missed(c, 20);
+	srn_crowd_lost(c, 512, MS);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 240), 40);
+	answer(c, 5 * MS);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 240), 60);
+	answer(c, 2500 * US / 2);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 240), 26);
+	srn_crowd_missed(c, 150);
+	srn_crowd_lost(c, 512, MS);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 240), 240 * 150 / 2 / 512);
+	/* A short one has but a queue to be filled. */
+	c = new_crowd(test, MS);
+	srn_crowd_missed(c, 1);
+	srn_crowd_lost(c, 512, MS);
+	answer(c, MS + MS / 10);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 220), 220 / 4);
+}
+
 static struct kunit_case srn_crowd_cases[] = {
 	KUNIT_CASE(srn_crowd_sample_test),
 	KUNIT_CASE(srn_crowd_loss_test),
@@ -378,6 +428,8 @@ static struct kunit_case srn_crowd_cases[] = {
 	KUNIT_CASE(srn_crowd_steps_test),
 	KUNIT_CASE(srn_crowd_few_test),
 	KUNIT_CASE(srn_crowd_long_test),
+	KUNIT_CASE(srn_crowd_bursts_test),
+	KUNIT_CASE(srn_crowd_long_queue_test),
 	{}
 };
 
