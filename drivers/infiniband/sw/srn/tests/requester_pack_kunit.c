@@ -437,6 +437,7 @@ struct seen {
 
 struct all_seen {
 	u32 num;
+	u8 behind[SRN_PACK_BYTES];	/* what stands behind the BTH of one */
 	struct seen msg[2 * MANY];
 };
 
@@ -447,13 +448,16 @@ static void see(struct all_seen *all, u8 opcode, u32 psn, u8 flags, const void *
 	};
 }
 
+/* Part of it may be in pages. */
 static void see_pack(struct all_seen *all, struct srn_pack_cut *cut)
 {
-	u32 psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN);
+	u32 psn = be32_get_bits(cut->bth.apsn, SRN_BTH_PSN), len;
 
 	do {
-		see(all, cut->msg.opcode, psn, cut->msg.flags, cut->skb->data + cut->msg.at,
-		    srn_opcode_hdr_len(cut->msg.opcode) - sizeof(cut->bth) + cut->msg.len);
+		len = srn_opcode_hdr_len(cut->msg.opcode) - sizeof(cut->bth) + cut->msg.len;
+		if (len > sizeof(all->behind) || skb_copy_bits(cut->skb, cut->msg.at, all->behind, len))
+			len = 0;
+		see(all, cut->msg.opcode, psn, cut->msg.flags, all->behind, len);
 		psn = srn_psn_add(psn, 1);
 	} while (srn_pack_cut_next(cut));
 }
@@ -490,7 +494,7 @@ static void see_all(struct all_seen *all)
 		} else {
 			see_packet(all, (void *)skb->data + outer, skb_headlen(skb) - outer);
 			skb_walk_frags(skb, part)
-				see_packet(all, (void *)part->data, part->len);
+				see_packet(all, (void *)part->data, skb_headlen(part));
 		}
 		kfree_skb(skb);
 	}
