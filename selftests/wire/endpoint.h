@@ -85,6 +85,7 @@ class Endpoint {
   std::optional<ibv_wc> PollSend() { return send_cq_.Poll(); }
 
   ibv_qp_state State() const { return qp_.State(); }
+  void DestroyQp() { EXPECT_TRUE(qp_.Close()); }
   // Waits until the QP is in the state.
   bool ReachesState(ibv_qp_state state) const;
 

@@ -88,6 +88,29 @@ TEST_P(RcState, LeavingSqdEndsTheDraining) {
   ExpectSent(1, IBV_WC_SEND);
 }
 
+// Its peer may have asked for no answer for a while, and finds nobody later: in error, in RESET,
+// and where the QP is destroyed. What was told is not told again.
+TEST_P(RcState, WhoLeavesSaysWhatNobodyAskedAbout) {
+  for (const ibv_qp_state state : {IBV_QPS_ERR, IBV_QPS_RESET, IBV_QPS_UNKNOWN}) {
+    for (const bool asks : {false, true}) {
+      SCOPED_TRACE("state " + std::to_string(state) + (asks ? ", asked" : ""));
+      Restart();
+      peer().Send(WithoutAckReq(GoodWrite(0)));
+      peer().ExpectNothing();
+      if (asks) {
+        peer().Send(GoodWrite(1));
+        ExpectAckedUpTo(PeerPsn(1), 2);
+      }
+      if (state == IBV_QPS_UNKNOWN)
+        ep().DestroyQp();
+      else
+        Modify(state);
+      if (!asks) ExpectAckedUpTo(PeerPsn(0), 1);
+      peer().ExpectNothing();
+    }
+  }
+}
+
 // A responder may answer only packets that ask for it; so the requester must
 // ask often enough to fill no window for ever.
 TEST_P(RcState, LongMessageAsksForAcksOnItsWay) {

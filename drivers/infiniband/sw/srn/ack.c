@@ -3,6 +3,7 @@
 #include "ack.h"
 
 #include <kunit/visibility.h>
+#include <linux/bottom_half.h>
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
@@ -52,6 +53,7 @@ static void set_pending(struct srn_ack *ack, u8 syndrome, u32 psn)
 	ack->pending = true;
 	ack->syndrome = syndrome;
 	ack->psn = psn;
+	ack->untold = false;
 }
 
 /* Coalescing: the ACK that waits grows with each packet. Never to the PSN of a
@@ -65,6 +67,7 @@ void srn_ack_done(struct srn_qp *qp, u32 psn, u32 asked)
 
 	ack->done_psn = psn;
 	ack->done_any = true;
+	ack->untold = true;
 	if (unlikely(waiting + asked > 1))
 		srn_count_add(qp->dev, SRN_CNT_ACK_DEFERRED, waiting + asked - 1);
 	if (waiting || asked)
@@ -444,6 +447,19 @@ static void send_sack(struct srn_qp *qp)
 	if (is_in_vain(ack, now))
 		send(qp, ack->syndrome, ack->psn);
 }
+
+void srn_ack_leave(struct srn_qp *qp)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+
+	if (!ack->untold)
+		return;
+	ack->untold = false;
+	local_bh_disable();
+	send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_leave);
 
 void srn_ack_send(struct srn_qp *qp)
 {

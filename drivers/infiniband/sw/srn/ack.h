@@ -16,7 +16,8 @@ struct srn_qp;
 struct srn_ack {
 	bool pending;		/* an ACK or NAK goes out at the end of the round */
 	bool fatal;		/* it is a NAK and the QP's last word */
-	bool done_any;
+	u8 done_any : 1;
+	u8 untold : 1;	/* of done_psn nobody asked, and nothing told since */
 	u8 syndrome;		/* of what is pending */
 	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
 	bool next_came;		/* the packet behind the refused one, since the NAK */
@@ -39,6 +40,14 @@ struct srn_ack {
 
 /** srn_ack_reset() - as in RESET: nothing was received, nothing is owed */
 void srn_ack_reset(struct srn_qp *qp);
+
+/**
+ * srn_ack_leave() - tell what was executed and nobody asked about: who asks later finds nobody
+ *
+ * The peer may have asked for no ACK, for now, and has a QP that works. Owner of the turn, in RTR or RTS, BH
+ * enabled.
+ */
+void srn_ack_leave(struct srn_qp *qp);
 
 /**
  * srn_ack_done() - SEND or WRITE packets up to @psn were executed, one or several that followed

@@ -22,7 +22,7 @@
 #include "window.h"
 #include "xmit.h"
 
-/* Probes of what cannot be made again that tell what the peer has, before it fails. */
+/* Probes of what cannot be made again that tell what the peer has, before it fails, where no timeout ends that. */
 #define PROBES_BARE	4
 
 static struct srn_wqe *wqe_of(struct srn_qp *qp, u32 psn)
@@ -138,17 +138,13 @@ static u32 probe_psn(struct srn_qp *qp)
 	return last;
 }
 
-/* Of a request without a completion, whose effect the program may have seen and given up the bytes
- * since, the peer is asked by a WRITE of none that comes a second time: the ACK of that tells what it
- * has (C9-105). Returns false if it is to be made again, so that it fails where that cannot be.
- */
-static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
+bool srn_again_bare(struct srn_qp *qp, u32 psn)
 {
 	u32 before = srn_psn_add(qp->window.una, -1);
 	struct sk_buff *skb;
 
-	if (v == SRN_V_AGAIN || qp->retry.probes > PROBES_BARE ||
-	    srn_qp_signals(qp, wqe_of(qp, psn)) || qp->peer.acked != qp->window.una)
+	if (!srn_window_has(&qp->window, psn) || srn_qp_signals(qp, wqe_of(qp, psn)) ||
+	    srn_wqe_is_answered(wqe_of(qp, psn)) || qp->peer.acked != qp->window.una)
 		return false;
 	skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_BUILD_ALONE | SRN_BUILD_ACKREQ,
 			qp->dest_qpn, before, 0);
@@ -158,6 +154,16 @@ static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
 	}
 	srn_build_reth(skb, 0, 0, 0);
 	srn_xmit(&qp->path, skb, NULL);
+	return true;
+}
+
+/* Returns false if it is to be made again, so that it fails where that cannot be. */
+static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
+{
+	if (v == SRN_V_AGAIN || (!qp->timeout && qp->retry.probes > PROBES_BARE) ||
+	    !srn_again_bare(qp, psn))
+		return false;
+	srn_count(qp->dev, SRN_CNT_RETRANS);
 	srn_count(qp->dev, SRN_CNT_PROBES);
 	return true;
 }

@@ -41,6 +41,8 @@ static bool execute(struct srn_qp *qp, struct sk_buff *skb, struct srn_mem **hel
 	    srn_mem_hold_remote(&qp->who, be32_to_cpu(reth->rkey), va, len, IB_ACCESS_REMOTE_WRITE,
 				held))
 		return false;
+	/* Programs poll on memory: what the WRITE before this one brought is seen first. */
+	smp_wmb();
 	/* What was proven of a pack is linear. */
 	srn_mem_write(*held, va, skb->data + srn_pkt_payload(skb), len);
 	return true;

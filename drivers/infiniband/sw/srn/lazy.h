@@ -25,7 +25,7 @@ struct srn_lazy {
 	u16 pause;	/* requests that are to ask */
 	u8 doubles;	/* of the next pause */
 	u8 skipped : 7;	/* requests that did not ask since one did */
-	bool awaited : 1;	/* something is done behind them, and completes with their ACK */
+	u8 awaited : 1;	/* something is done behind them, and completes with their ACK */
 };
 
 /**

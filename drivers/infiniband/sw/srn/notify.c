@@ -2,6 +2,8 @@
 /* Congestion notification packets (annex A17.9): whom, how often, and what they look like. */
 #include "notify.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/ktime.h>
@@ -49,23 +51,25 @@ static void set_dscp(struct sk_buff *skb, bool is_v6, u8 dscp)
 static void send_cnp(struct srn_qp *qp)
 {
 	struct sk_buff *skb = build_cnp(qp);
-	struct srn_path path = qp->path;	/* a route cache is shared by copies */
+	struct srn_path *path = &qp->path;	/* not a copy: its route has one reference */
 	const struct srn_cc_params *p = &qp->dev->cc;
+	u8 prio = path->prio;
 	unsigned int bytes;
 
 	if (!skb) {
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
 		return;
 	}
-	if (!srn_xmit_seal(&path, skb, 0)) {
+	if (!srn_xmit_seal(path, skb, 0)) {
 		kfree_skb(skb);
 		return;
 	}
-	set_dscp(skb, path.is_v6, READ_ONCE(p->np_cnp_dscp));
-	path.prio = READ_ONCE(p->np_cnp_prio);
+	set_dscp(skb, path->is_v6, READ_ONCE(p->np_cnp_dscp));
+	path->prio = READ_ONCE(p->np_cnp_prio);
 	bytes = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
 	srn_count(qp->dev, SRN_CNT_CNP_SENT);
-	srn_xmit_sealed(&path, skb, NULL, 1, bytes);
+	srn_xmit_sealed(path, skb, NULL, 1, bytes);
+	path->prio = prio;
 }
 
 /* Who is told sends less data, so only marked data draw a CNP. The payload of a SACK or a CNP is
@@ -93,3 +97,4 @@ void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb)
 	    srn_notify_is_time(&qp->cnp_next_ns, ktime_get_ns(), pause_of(qp)))
 		send_cnp(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_notify_mark);

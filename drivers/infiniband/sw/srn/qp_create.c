@@ -316,6 +316,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	mutex_lock(&qp->lock);
 	srn_turn_own(&qp->turn);	/* for good */
+	srn_responder_leave(qp);
 	mutex_unlock(&qp->lock);
 	srn_clock_stop(&qp->clock);
 	srn_qp_ref_destroy(qp->ref);

@@ -224,6 +224,8 @@ static void apply_state(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 {
 	enum ib_qp_state next = attr->qp_state;
 
+	if (next == IB_QPS_ERR || next == IB_QPS_RESET)
+		srn_responder_leave(qp);
 	switch (next) {
 	case IB_QPS_RESET:
 		to_reset(qp);

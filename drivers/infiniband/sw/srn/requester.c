@@ -344,6 +344,12 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 	return srn_run_packets(&qp->path, num, qp->mtu);
 }
 
+/* After a timeout the oldest goes by itself, to ask: if its bytes are gone, without them. */
+static bool asks_bare(struct srn_qp *qp, const struct srn_plan *plan)
+{
+	return qp->retry.probing && plan->psn == qp->window.una && srn_again_bare(qp, plan->psn);
+}
+
 /* Packets of a started WQE: one, or a run. */
 static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *budget)
 {
@@ -366,10 +372,10 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 	if (v == SRN_V_AGAIN) {
 		/* No memory is loss: the timer repeats what is not acknowledged. */
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
-	} else if (v) {
+	} else if (v && !asks_bare(qp, &plan)) {
 		wqe->status = v;
 		return;
-	} else {
+	} else if (!v) {
 		/* Of what goes again the peer may have had all, and be gone since. */
 		if (unlikely(qp->peer.due) && plan.psn == qp->window.end)
 			srn_hello_send(qp);
@@ -390,7 +396,7 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 		return;
 	srn_sq_did(wqe, qp->window.at.psn);
 	srn_window_pass(&qp->window);
-	if (qp->window.unasked)
+	if (qp->window.unasked && srn_qp_signals(qp, wqe))
 		srn_lazy_await(&qp->req.lazy);
 	srn_sq_retire(qp);
 }
@@ -517,7 +523,7 @@ static void pack_on(struct srn_qp *qp, int *budget)
 
 /* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
  * its memory is gone, the QP drains, or it waits for the ACK. Of a message that cannot go on none
- * is needed.
+ * is needed. Where none was to ask, and something waits all the same, it did not pay.
  */
 static void ask(struct srn_qp *qp)
 {
@@ -532,6 +538,10 @@ static void ask(struct srn_qp *qp)
 			break;
 		psn = srn_psn_add(wqe->first_psn, -1);
 	}
+	if (!srn_window_has(&qp->window, psn) && srn_again_bare(qp, qp->window.una))
+		srn_count(qp->dev, SRN_CNT_RETRANS);
+	if (qp->req.lazy.skipped)
+		srn_lazy_silent(&qp->req.lazy);
 	srn_window_asked(&qp->window);
 	srn_lazy_asked(&qp->req.lazy);
 }

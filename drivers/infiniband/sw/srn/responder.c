@@ -373,6 +373,12 @@ int srn_responder_alloc(struct srn_qp *qp, u32 num)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_responder_alloc);
 
+void srn_responder_leave(struct srn_qp *qp)
+{
+	if (srn_responder_receives(qp))
+		srn_ack_leave(qp);
+}
+
 void srn_responder_free(struct srn_qp *qp)
 {
 	srn_hold_purge(qp->dev, &qp->resp.hold);

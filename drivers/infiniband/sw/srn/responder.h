@@ -40,6 +40,9 @@ void srn_responder_reset(struct srn_qp *qp);
  * does.
  */
 int srn_responder_alloc(struct srn_qp *qp, u32 num);
+/** srn_responder_leave() - the last word, if there is one, of a QP that is to answer nothing any more; owner of the turn */
+void srn_responder_leave(struct srn_qp *qp);
+
 /** srn_responder_free() - the slots; nothing is sent any more; may sleep */
 void srn_responder_free(struct srn_qp *qp);
 

@@ -421,8 +421,11 @@ static void timed_out(struct srn_qp *qp)
 static void probe(struct srn_qp *qp)
 {
 	trace_srn_silence(qp, true);
-	if (qp->window.unasked && !qp->retry.probes)
+	if (qp->window.unasked && !qp->retry.probes) {
 		srn_lazy_silent(&qp->req.lazy);
+		/* Until now nobody was asked. */
+		qp->retry.waited_ns = 0;
+	}
 	qp->retry.probes++;
 	srn_lost_missed(qp);
 	srn_hello_later(&qp->peer);

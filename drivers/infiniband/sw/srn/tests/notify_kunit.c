@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How often a peer is told. */
+/* How often a peer is told, and by which way. */
 #include "../notify.h"
+#include "fake_round.h"
+#include "fake_route.h"
 
 #include <kunit/test.h>
+#include <linux/bottom_half.h>
 #include <linux/time64.h>
+#include <rdma/ib_pack.h>
 
 #define PAUSE_NS	(50 * NSEC_PER_USEC)
 
@@ -26,7 +30,56 @@ static void srn_notify_pause_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_notify_is_time(&next, now, PAUSE_NS));
 }
 
+static u32 seen_prio;
+
+static int see(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	seen_prio = skb->priority;
+	kfree_skb(skb);
+	return 0;
+}
+
+static void mark(struct kunit *test, struct srn_qp *qp)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0);
+
+	srn_pkt(skb)->flags |= SRN_PKT_CE;
+	qp->cnp_next_ns = 0;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
+	srn_notify_mark(qp, skb);
+	local_bh_enable();
+	srn_turn_disown(&qp->turn);
+	kfree_skb(skb);
+}
+
+/* By the QP's own, with another priority; what the stack has given up is no more the QP's then. */
+static void srn_notify_route_test(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+	struct dst_entry *dst;
+	unsigned int refs;
+
+	qp->state = IB_QPS_RTS;
+	qp->cc = SRN_CC_ALWAYS;
+	qp->dev->cc.np_cnp_prio = 6;
+	fake_route(test, &qp->path, see);
+	dst = qp->path.route.dst;
+	refs = rcuref_read(&dst->__rcuref);
+	mark(test, qp);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_CNP_SENT), 1);
+	KUNIT_EXPECT_EQ(test, seen_prio, 6);
+	KUNIT_EXPECT_EQ(test, qp->path.prio, 0);
+	KUNIT_EXPECT_PTR_EQ(test, qp->path.route.dst, dst);
+	KUNIT_EXPECT_EQ(test, rcuref_read(&dst->__rcuref), refs);
+	dst->obsolete = DST_OBSOLETE_DEAD;
+	mark(test, qp);
+	KUNIT_EXPECT_PTR_NE(test, qp->path.route.dst, dst);
+	KUNIT_EXPECT_EQ(test, rcuref_read(&dst->__rcuref), refs - 1);
+}
+
 static struct kunit_case srn_notify_cases[] = {
+	KUNIT_CASE(srn_notify_route_test),
 	KUNIT_CASE(srn_notify_pause_test),
 	{}
 };

@@ -283,7 +283,7 @@ static void srn_lazy_waits_behind_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, left.asked);
 }
 
-/* Nor does what is done here at once complete before. */
+/* Nor does what is done here at once, and has a completion, complete before. */
 static void srn_lazy_local_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_lazy(test);
@@ -298,6 +298,7 @@ static void srn_lazy_local_test(struct kunit *test)
 	mw = make_mw(test, qp->who.pd, IB_MW_TYPE_2);
 	local_bh_disable();
 	wqe->opcode = IB_WR_BIND_MW;
+	wqe->flags = IB_SEND_SIGNALED;
 	wqe->bind.length = 8;
 	wqe->bind.mr_lkey = mr->key;
 	wqe->bind.mw_rkey = mw->mem->key;
@@ -306,8 +307,9 @@ static void srn_lazy_local_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, post(qp, 1));
 	KUNIT_EXPECT_EQ(test, left.packets, 2);
 	KUNIT_EXPECT_TRUE(test, wqe->done);
-	/* All is asked about, and the next one need not. */
-	KUNIT_EXPECT_FALSE(test, post(qp, 1));
+	/* All is asked about, by what goes twice: so the next ones ask. */
+	KUNIT_EXPECT_EQ(test, qp->req.lazy.pause, SRN_LAZY_PAUSE);
+	KUNIT_EXPECT_TRUE(test, post(qp, 1));
 	leave_lazy();
 	KUNIT_EXPECT_EQ(test, left.packets, 3);
 	srn_dealloc_mw(&mw->ibmw);
@@ -382,22 +384,64 @@ static void srn_lazy_silence_test(struct kunit *test)
 	leave_lazy();
 }
 
-/* The program may have seen what it brought about, and its bytes are gone: the peer is asked without them, for a
- * while. Not by who waits for the completion.
- */
-static void srn_lazy_gone_test(struct kunit *test)
+/* One that left, unasked, and whose bytes are gone since. */
+static struct srn_qp *new_gone(struct kunit *test, u8 timeout)
 {
 	struct srn_qp *qp = new_lazy(test);
 	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, 0);
-	u32 first = qp->sq_psn, i;
 
 	local_bh_enable();
 	qp->scq = new_cq(test, qp, 4);
 	local_bh_disable();
+	qp->timeout = timeout;
 	KUNIT_EXPECT_FALSE(test, post(qp, 1));
 	wqe->num_sge = 1;
 	wqe->length = 8;
 	wqe->sge[0] = (struct ib_sge){ .length = 8, .lkey = 0x12345600 };
+	return qp;
+}
+
+/* The program may have seen what it brought about: the peer is asked without them, as long as it has to answer. */
+static void srn_lazy_gone_timeout_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_gone(test, 12);
+	u32 first = qp->sq_psn, i;
+
+	qp->retry_cnt = 2;
+	srn_retry_refill(qp);
+	for (i = 0; i < 100 && qp->state == IB_QPS_RTS; i++) {
+		srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+		run(qp);
+		KUNIT_EXPECT_EQ(test, left.psn, srn_psn_add(first, -1));
+	}
+	leave_lazy();
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT), 3);
+	KUNIT_EXPECT_EQ(test, left.packets, i);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->last_error, SRN_V_RETRY_EXC);
+}
+
+/* What waits for it all the same has it asked about at once, and so is the next one. */
+static void srn_lazy_gone_drained_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_gone(test, 14);
+	u32 first = qp->sq_psn;
+
+	qp->state = IB_QPS_SQD;
+	run(qp);
+	leave_lazy();
+	KUNIT_EXPECT_EQ(test, left.packets, 2);
+	KUNIT_EXPECT_EQ(test, left.psn, srn_psn_add(first, -1));
+	KUNIT_EXPECT_TRUE(test, left.asked);
+	KUNIT_EXPECT_EQ(test, qp->req.lazy.pause, SRN_LAZY_PAUSE);
+}
+
+/* Where the peer has no time to answer in, a few times. Not by who waits for the completion. */
+static void srn_lazy_gone_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_gone(test, 0);
+	u32 first = qp->sq_psn, i;
+
 	for (i = 0; i < 4; i++) {
 		srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
 		run(qp);
@@ -482,6 +526,8 @@ static struct kunit_case srn_lazy_cases[] = {
 	KUNIT_CASE(srn_lazy_half_test),
 	KUNIT_CASE(srn_lazy_drained_test),
 	KUNIT_CASE(srn_lazy_silence_test),
+	KUNIT_CASE(srn_lazy_gone_timeout_test),
+	KUNIT_CASE(srn_lazy_gone_drained_test),
 	KUNIT_CASE(srn_lazy_gone_test),
 	KUNIT_CASE(srn_lazy_gone_early_test),
 	KUNIT_CASE(srn_lazy_asked_silence_test),
