@@ -24,7 +24,7 @@ constexpr size_t kLarge = 1 << 20;
 constexpr size_t kSmall = 8;
 constexpr size_t kTiny = 2;
 constexpr char kDoorbells[] = "doorbells";
-constexpr int kIdleQps = 2000;
+constexpr int kIdleQps = 3000;
 constexpr int kSome = 64;
 constexpr int kMany = 10'000;
 
