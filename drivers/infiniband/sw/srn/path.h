@@ -36,7 +36,7 @@ struct srn_path {
 	u8 ecn;			/* of RC packets with payload: INET_ECN_*; of others it is 0 */
 	u8 ttl;			/* hop limit */
 	u8 prio;		/* skb->priority from the service level */
-	bool is_shared;		/* by several who may send at once: of an AH */
+	bool is_shared;		/* by several who may send at once, of an AH: it has a cache, not a route */
 	__be16 sport;		/* UDP source port, host entropy (rdma_get_udp_sport) */
 	__be32 flow_label;	/* IPv6, 20 bits */
 	int oif;		/* ifindex of the GID's netdev (VLAN or other upper included) */
