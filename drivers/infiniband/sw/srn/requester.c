@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
-#include <rdma/ib_pack.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -12,6 +11,7 @@
 
 #include "again.h"
 #include "ah.h"
+#include "asking.h"
 #include "bell.h"
 #include "build.h"
 #include "build_request.h"
@@ -42,8 +42,6 @@
  * round short.
  */
 #define LOOKAHEAD	64
-/* Without an ACK asked for this many packets, ask: keeps the window open. */
-#define ACKREQ_EVERY	32u
 /* The time to the answer is taken of a packet with this many PSNs in flight. */
 #define TIMED_FROM	SRN_WINDOW_FEW
 
@@ -115,75 +113,6 @@ static bool next_follows(struct srn_qp *qp)
 	       !srn_wqe_is_local(next) && qp->state != IB_QPS_SQD &&
 	       (next->started ||
 		!srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true));
-}
-
-/* Where few may be out, twice for what is: only what asks is timed. */
-static u32 ask_every(const struct srn_window *w)
-{
-	return min(w->cwnd / 2, ACKREQ_EVERY);
-}
-
-/* Nothing is known of the path yet, and soon will be. Not with gbn, where nothing needs it early. */
-static bool is_first(const struct srn_qp *qp)
-{
-	return !qp->rtt.srtt_ns && !qp->window.timed && !srn_window_inflight(&qp->window) &&
-	       srn_qp_holds(qp);
-}
-
-/* Nothing is known to be lost, and nothing limits what may be out: no ACK is needed early. With gbn, or a timeout
- * shorter than the time to a probe, an ACK that nobody asked for costs a retry.
- */
-static bool is_calm(const struct srn_qp *qp)
-{
-	return qp->state == IB_QPS_RTS && srn_retry_asks_first(qp) && !qp->credit.on &&
-	       !srn_pace_is_on(&qp->pace) && !srn_window_is_narrow(&qp->window) &&
-	       !qp->retry.rewound && !qp->retry.refused && !qp->score && !qp->gaps;
-}
-
-/* Nothing that left before counts on it. */
-static bool is_alone(const struct srn_qp *qp)
-{
-	return !qp->window.unasked || srn_lazy_rests(&qp->req.lazy, qp->window.at.psn);
-}
-
-/* Nothing that it has to do with completes by its ACK, and nothing is posted behind it: all that is was
- * fetched, as the caller has looked. Where the PSN in front of all that is out may come once more
- * (hello.h) it can be asked about without its bytes, which the program may have given up by then.
- */
-static bool may_wait(const struct srn_qp *qp, const struct srn_wqe *wqe,
-		     const struct srn_plan *plan)
-{
-	const struct srn_window *w = &qp->window;
-
-	return !srn_qp_signals(qp, wqe) && plan->last && w->at.index + 1 == qp->sq.fetched &&
-	       w->at.psn == w->end && !srn_wqe_is_answered(wqe) && is_alone(qp) &&
-	       w->unasked + plan->num < SRN_LAZY_PSNS && qp->peer.acked == w->una &&
-	       qp->sq.fetched - qp->sq.una <= qp->sq.max_wr / 2 && is_calm(qp);
-}
-
-/* Apart: of many that follow each other none comes here. */
-static noinline bool skips(struct srn_qp *qp, const struct srn_wqe *wqe,
-			   const struct srn_plan *plan)
-{
-	return may_wait(qp, wqe, plan) &&
-	       srn_lazy_skip(&qp->req.lazy, srn_psn_add(plan->psn, plan->npsn));
-}
-
-/* Whatever follows. */
-static bool needs_ack(const struct srn_qp *qp, const struct srn_plan *plan)
-{
-	const struct srn_window *w = &qp->window;
-
-	return w->unasked + plan->num >= ask_every(w) || qp->retry.probing ||
-	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
-}
-
-static bool wants_ack(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
-		      bool follows)
-{
-	if (!qp->svc->reliable)
-		return false;
-	return needs_ack(qp, plan) || (!follows && !skips(qp, wqe, plan));
 }
 
 /* Few packets in flight are no queue, but they tell how long the path is. */
@@ -317,7 +246,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
 		     (!plan->last || next_follows(qp)) &&
 		     !pace_ends(qp, wqe, plan);
-	d->asked = wants_ack(qp, wqe, plan, d->follows);
+	d->asked = srn_asking_wants(qp, wqe, plan, d->follows);
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
 		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
@@ -481,8 +410,7 @@ static bool goes_on(const struct srn_qp *qp)
 	static const struct srn_plan one = { .npsn = 1, .num = 1 };
 	const struct srn_window *w = &qp->window;
 
-	return w->at.index + 1 - qp->sq.una < SRN_WINDOW_WQES && !srn_window_is_full(w, 1) &&
-	       !needs_ack(qp, &one);
+	return w->at.index + 1 - qp->sq.una < SRN_WINDOW_WQES && !srn_asking_needs(qp, &one);
 }
 
 /* False: the pack has no room for it, or its memory can't be read. */
@@ -519,48 +447,6 @@ static void pack_on(struct srn_qp *qp, int *budget)
 	srn_mem_let_go(&held);
 	srn_train_charge(&qp->req.train, &qp->path, qp->req.pack.num - num,
 			 qp->req.pack.bytes - bytes);
-}
-
-/* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
- * its memory is gone, the QP drains, or it waits for the ACK. Of a message that cannot go on none
- * is needed. Where none was to ask, and something waits all the same, it did not pay.
- */
-static void ask(struct srn_qp *qp)
-{
-	u32 psn = srn_psn_add(qp->window.at.psn, -1);
-	struct srn_wqe *wqe;
-
-	while (srn_window_has(&qp->window, psn)) {
-		wqe = srn_sq_wqe(&qp->sq, srn_sq_find(&qp->sq, psn));
-		if (srn_wqe_is_answered(wqe))
-			break;
-		if (srn_again_ask(qp, psn))
-			break;
-		psn = srn_psn_add(wqe->first_psn, -1);
-	}
-	if (!srn_window_has(&qp->window, psn) && srn_again_bare(qp, qp->window.una))
-		srn_count(qp->dev, SRN_CNT_RETRANS);
-	if (qp->req.lazy.skipped)
-		srn_lazy_silent(&qp->req.lazy);
-	srn_window_asked(&qp->window);
-	srn_lazy_asked(&qp->req.lazy);
-}
-
-/* What has no completion may go on unasked, but nothing is to wait for it. */
-static bool is_awaited(const struct srn_qp *qp)
-{
-	const struct srn_window *w = &qp->window;
-
-	return !srn_lazy_rests(&qp->req.lazy, w->at.psn) || qp->state == IB_QPS_SQD ||
-	       w->at.index != qp->sq.fetched;
-}
-
-/* Whether the round ends with packets in flight that nobody asked about, and somebody should. */
-static bool must_ask(const struct srn_qp *qp)
-{
-	return qp->window.unasked && qp->svc->reliable &&
-	       srn_window_inflight(&qp->window) && srn_gate_qp(qp) == SRN_GATE_OPEN &&
-	       is_awaited(qp);
 }
 
 /* What goes beside the cursor, as much of it as the pace lets go. */
@@ -607,8 +493,8 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	more = run(qp, budget);
 	leave_pack(qp);
 	qp->req.pack_most = 0;
-	if (!more && must_ask(qp))
-		ask(qp);
+	if (!more)
+		srn_asking_end(qp);
 	srn_train_leave(&qp->req.train, &qp->path);
 	return more;
 }
