@@ -81,6 +81,17 @@ class HelloTest : public HoldTest {
     else
       EXPECT_THAT(packet, IsNak(PeerPsn(psn), roce::kNakSequence));
   }
+  // Behind a first SEND that was acknowledged the second brings a hello, and with an answer to that
+  // the peer is known.
+  void ExpectAnswerIsEnough() {
+    ep().PostSend(1, 0, 16);
+    ExpectHello(0);
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(1)));
+    peer().Send(roce::EncodeSack(DevPsn(0), {roce::SackKind::kAnswer}));
+    Acknowledge(1);
+    for (int i = 2; i < 40; ++i) SendAndAcknowledge(i);
+    ExpectGapIsTold(0, true);
+  }
 };
 
 }  // namespace wire

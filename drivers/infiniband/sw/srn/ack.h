@@ -44,7 +44,7 @@ void srn_ack_reset(struct srn_qp *qp);
 /**
  * srn_ack_leave() - tell what was executed and nobody asked about: who asks later finds nobody
  *
- * The peer may have asked for no ACK, for now, and has a QP that works. Owner of the turn, in RTR, RTS or SQD,
+ * The peer may have asked for no ACK yet, and has a QP that works. Owner of the turn, in RTR, RTS or SQD,
  * BH enabled.
  */
 void srn_ack_leave(struct srn_qp *qp);

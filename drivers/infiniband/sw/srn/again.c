@@ -58,22 +58,21 @@ bool srn_again_ask(struct srn_qp *qp, u32 psn)
 	return !send(qp, psn, U32_MAX, true, false, &plan);
 }
 
-/* Without memory it is as if it were lost once more. Where an SGE of the oldest WR is dead by now,
- * the cursor, which runs next, meets it and fails it.
- */
-static void meet(struct srn_qp *qp, u32 psn, enum srn_verdict v)
+/* Where an SGE of the oldest WR is dead by now, the cursor, which runs next, meets it and fails it. */
+static void let_cursor_meet(struct srn_qp *qp, u32 psn, enum srn_verdict v)
 {
 	if (v != SRN_V_AGAIN && psn == qp->window.una)
 		srn_retry_go_back(qp);
 }
 
+/* Without memory it is as if it were lost once more. */
 static bool send_part(struct srn_qp *qp, u32 psn, u32 most, bool ask, bool follows,
 		      struct srn_plan *plan)
 {
 	enum srn_verdict v = send(qp, psn, most, ask, follows, plan);
 
 	if (v)
-		meet(qp, psn, v);
+		let_cursor_meet(qp, psn, v);
 	return !v;
 }
 
@@ -182,7 +181,7 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	v = send(qp, psn, srn_gaps_oldest(qp), true, false, &plan);
 	if (v) {
 		if (!probe_bare(qp, psn, v))
-			meet(qp, psn, v);
+			let_cursor_meet(qp, psn, v);
 		return;
 	}
 	srn_count(qp->dev, SRN_CNT_PROBES);

@@ -384,8 +384,8 @@ static void srn_lazy_silence_test(struct kunit *test)
 	leave_lazy();
 }
 
-/* One that left, unasked, and whose bytes are gone since. */
-static struct srn_qp *new_gone(struct kunit *test, u8 timeout)
+/* One that left, and whose bytes are gone since; unasked, if nobody waits for it. */
+static struct srn_qp *new_gone(struct kunit *test, u8 timeout, int flags)
 {
 	struct srn_qp *qp = new_lazy(test);
 	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, 0);
@@ -394,7 +394,8 @@ static struct srn_qp *new_gone(struct kunit *test, u8 timeout)
 	qp->scq = new_cq(test, qp, 4);
 	local_bh_disable();
 	qp->timeout = timeout;
-	KUNIT_EXPECT_FALSE(test, post(qp, 1));
+	wqe->flags = flags;
+	KUNIT_EXPECT_EQ(test, post(qp, 1), !!(flags & IB_SEND_SIGNALED));
 	wqe->num_sge = 1;
 	wqe->length = 8;
 	wqe->sge[0] = (struct ib_sge){ .length = 8, .lkey = 0x12345600 };
@@ -404,7 +405,7 @@ static struct srn_qp *new_gone(struct kunit *test, u8 timeout)
 /* The program may have seen what it brought about: the peer is asked without them, as long as it has to answer. */
 static void srn_lazy_gone_timeout_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_gone(test, 12);
+	struct srn_qp *qp = new_gone(test, 12, 0);
 	u32 first = qp->sq_psn, i;
 
 	qp->retry_cnt = 2;
@@ -424,7 +425,7 @@ static void srn_lazy_gone_timeout_test(struct kunit *test)
 /* What waits for it all the same has it asked about at once, and so is the next one. */
 static void srn_lazy_gone_drained_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_gone(test, 14);
+	struct srn_qp *qp = new_gone(test, 14, 0);
 	u32 first = qp->sq_psn;
 
 	qp->state = IB_QPS_SQD;
@@ -439,7 +440,7 @@ static void srn_lazy_gone_drained_test(struct kunit *test)
 /* Where the peer has no time to answer in, a few times. Not by who waits for the completion. */
 static void srn_lazy_gone_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_gone(test, 0);
+	struct srn_qp *qp = new_gone(test, 0, 0);
 	u32 first = qp->sq_psn, i;
 
 	for (i = 0; i < 4; i++) {
@@ -461,17 +462,8 @@ static void srn_lazy_gone_test(struct kunit *test)
 
 static void srn_lazy_gone_early_test(struct kunit *test)
 {
-	struct srn_qp *qp = new_lazy(test);
-	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, 0);
+	struct srn_qp *qp = new_gone(test, 14, IB_SEND_SIGNALED);
 
-	local_bh_enable();
-	qp->scq = new_cq(test, qp, 4);
-	local_bh_disable();
-	wqe->flags = IB_SEND_SIGNALED;
-	KUNIT_EXPECT_TRUE(test, post(qp, 1));
-	wqe->num_sge = 1;
-	wqe->length = 8;
-	wqe->sge[0] = (struct ib_sge){ .length = 8, .lkey = 0x12345600 };
 	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
 	run(qp);
 	leave_lazy();
