@@ -298,6 +298,9 @@ void srn_ack_implied(struct srn_qp *qp, u32 psn)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 
+	/* Who gets it has nothing left to be told when the QP leaves, and may have gone by then. */
+	if (ack->untold && srn_psn_diff(psn, ack->done_psn) >= 0)
+		ack->untold = false;
 	if (!pending_ack(ack) || srn_psn_diff(psn, ack->psn) < 0)
 		return;
 	ack->pending = false;

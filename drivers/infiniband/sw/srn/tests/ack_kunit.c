@@ -15,8 +15,11 @@ static void expect_pending(struct kunit *test, const struct srn_qp *qp, u8 syndr
 	KUNIT_EXPECT_EQ(test, qp->resp.ack.psn, psn);
 }
 
+static int num_left;
+
 static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
+	num_left++;
 	kfree_skb(skb);
 	return 0;
 }
@@ -263,6 +266,28 @@ static void srn_ack_implied_test(struct kunit *test)
 	expect_pending(test, qp, SRN_SYN_NAK_SEQ, 1);
 }
 
+/* The last word of a QP is for a peer that still waits: not for one that was answered since. */
+static void srn_ack_leave_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	num_left = 0;
+	qp->path.dev = qp->dev;
+	migrate_disable();
+	fake_route(test, &qp->path, leave);
+	srn_ack_done(qp, 0xffffff, false);
+	srn_ack_implied(qp, 0);
+	srn_ack_leave(qp);
+	KUNIT_EXPECT_EQ(test, num_left, 0);
+	srn_ack_done(qp, 1, false);
+	srn_ack_implied(qp, 0);		/* once more, of the READ in front of it */
+	srn_ack_leave(qp);
+	KUNIT_EXPECT_EQ(test, num_left, 1);
+	srn_ack_leave(qp);
+	KUNIT_EXPECT_EQ(test, num_left, 1);
+	migrate_enable();
+}
+
 /* WRITE 0, READ 1 and READ 2, of which the first one's slot is gone: its PSN is still a READ's. */
 static void srn_ack_again_after_eviction_test(struct kunit *test)
 {
@@ -353,6 +378,7 @@ static struct kunit_case srn_ack_cases[] = {
 	KUNIT_CASE(srn_ack_swapped_test),
 	KUNIT_CASE(srn_ack_rnr_queued_test),
 	KUNIT_CASE(srn_ack_implied_test),
+	KUNIT_CASE(srn_ack_leave_test),
 	KUNIT_CASE(srn_ack_again_after_eviction_test),
 	KUNIT_CASE(srn_ack_concluded_once_test),
 	KUNIT_CASE(srn_ack_rnr_in_its_time_test),
