@@ -167,28 +167,28 @@ void srn_path_destroy(struct srn_path *path)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_path_destroy);
 
-/* What was kept, if it is still good; with a reference. As dst_cache_get() has it. */
+/* Whoever still looks at a route, or holds a reference to it, does that with BH disabled: it is freed after that. */
+static struct dst_entry *lend(struct dst_entry *dst)
+{
+	dst_release(dst);
+	return dst;
+}
+
+/* What was kept, if it is still good. As dst_cache_get() has it. */
 static struct dst_entry *kept(struct srn_path *path)
 {
 	struct srn_route *route = &path->route;
 	struct dst_entry *dst = route->dst;
 
 	if (path->is_shared)
-		return dst_cache_get(&path->cache);
+		return lend(dst_cache_get(&path->cache));
 	if (!dst)
 		return NULL;
 	if (unlikely(READ_ONCE(dst->obsolete) && !dst->ops->check(dst, route->cookie))) {
 		forget(route);
 		return NULL;
 	}
-	dst_hold(dst);
 	return dst;
-}
-
-static void keep(struct srn_route *route, struct dst_entry *dst, u32 cookie)
-{
-	dst_hold(dst);
-	*route = (struct srn_route){ .dst = dst, .cookie = cookie };
 }
 
 static struct dst_entry *route4(struct srn_path *path)
@@ -207,11 +207,12 @@ static struct dst_entry *route4(struct srn_path *path)
 	rt = ip_route_output_key(path->dev->net, &fl4);
 	if (IS_ERR(rt))
 		return NULL;
-	if (path->is_shared)
-		dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
-	else
-		keep(&path->route, &rt->dst, 0);
-	return &rt->dst;
+	if (!path->is_shared) {
+		path->route = (struct srn_route){ .dst = &rt->dst };
+		return &rt->dst;
+	}
+	dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
+	return lend(&rt->dst);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -234,11 +235,14 @@ static struct dst_entry *route6(struct srn_path *path)
 	dst = ipv6_stub->ipv6_dst_lookup_flow(path->dev->net, snet->sock6->sk, &fl6, NULL);
 	if (IS_ERR(dst))
 		return NULL;
-	if (path->is_shared)
-		dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
-	else
-		keep(&path->route, dst, rt6_get_cookie(dst_rt6_info(dst)));
-	return dst;
+	if (!path->is_shared) {
+		path->route = (struct srn_route){
+			.dst = dst, .cookie = rt6_get_cookie(dst_rt6_info(dst)),
+		};
+		return dst;
+	}
+	dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
+	return lend(dst);
 }
 #else
 static struct dst_entry *route6(struct srn_path *path)

@@ -90,8 +90,9 @@ void srn_path_query(const struct srn_path *path, const struct srn_path_asked *as
 /**
  * srn_path_dst() - the route now
  *
- * BH disabled; the only user now, unless it is shared. A reference that the caller passes on (skb_dst_set), or NULL
- * (no route: counted by the caller, treated as loss).
+ * BH disabled; the only user now, unless it is shared. Lent until BH are enabled, to be passed on with
+ * skb_dst_set_noref(): many QPs, on several CPUs, may have the same one, whose count of references would be the one
+ * thing that they all write. NULL: no route (counted by the caller, treated as loss).
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);
 

@@ -115,7 +115,6 @@ u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
 		return 1;
 	if (route_takes(dst))
 		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, most_segments(dst));
-	dst_release(dst);
 	return share(num, max(most, 1u));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
@@ -129,7 +128,6 @@ u32 srn_run_messages(struct srn_path *path)
 		return 1;
 	if (route_takes(dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
 		most = clamp_t(u32, most_segments(dst), 1, SRN_PACK_MAX);
-	dst_release(dst);
 	return most;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);

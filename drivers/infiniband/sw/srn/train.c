@@ -59,7 +59,6 @@ static unsigned int gso_type(struct srn_path *path)
 		return 0;
 	if (srn_train_fits(dst))
 		type = srn_train_gso_type(dst);
-	dst_release(dst);
 	return type;
 }
 

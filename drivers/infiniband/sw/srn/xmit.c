@@ -183,11 +183,10 @@ void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entr
 
 	if (!fits(skb, dst)) {
 		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
-		dst_release(dst);
 		kfree_skb(skb);
 		return;
 	}
-	skb_dst_set(skb, dst);
+	skb_dst_set_noref(skb, dst);
 	if (payer)
 		srn_payer_charge(payer, skb);
 	skb->dev = dst->dev;

@@ -48,7 +48,7 @@ void srn_xmit_sealed(struct srn_path *path, struct sk_buff *skb, struct srn_paye
 
 /**
  * srn_xmit_routed() - as srn_xmit_sealed(), by a route that is known
- * @dst: from srn_path_dst(); consumed
+ * @dst: from srn_path_dst()
  */
 void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entry *dst,
 		     struct srn_payer *payer, unsigned int num, unsigned int bytes);
