@@ -30,6 +30,8 @@ template <typename T>
 constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
+constexpr bool likely(bool condition) { return condition; }
+constexpr bool unlikely(bool condition) { return condition; }
 #else
 #define likely(condition) (condition)
 #define unlikely(condition) (condition)

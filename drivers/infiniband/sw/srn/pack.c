@@ -24,13 +24,33 @@ u32 srn_pack_size(u8 opcode, u32 len, u32 num)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pack_size);
 
+/* Of @num messages. */
+static bool has_room(const struct srn_pack *pack, u32 num, u32 bytes)
+{
+	return pack->num + num <= pack->most &&
+	       ALIGN(pack->skb->len, 4) + bytes + sizeof(struct srn_pack_tail) <= pack->end;
+}
+
 bool srn_pack_has_room(const struct srn_pack *pack, u8 opcode, u32 len)
 {
-	return pack->num < pack->most &&
-	       ALIGN(pack->skb->len, 4) + part_len(opcode, len) +
-	       sizeof(struct srn_pack_tail) <= pack->end;
+	return has_room(pack, 1, part_len(opcode, len));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_pack_has_room);
+
+bool srn_pack_has_room_for(const struct srn_pack *pack, u8 opcode, u32 len, u32 next)
+{
+	return has_room(pack, 2, part_len(opcode, len) + part_len(opcode, next));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_has_room_for);
+
+u32 srn_pack_alike(const struct srn_pack *pack, u8 opcode, u32 len)
+{
+	u32 used = ALIGN(pack->skb->len, 4) + sizeof(struct srn_pack_tail);
+	u32 more = (pack->end - min(pack->end, used)) / part_len(opcode, len);
+
+	return min(pack->most, pack->num + more);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_pack_alike);
 
 static void count(struct srn_pack *pack, u8 opcode, u32 len)
 {

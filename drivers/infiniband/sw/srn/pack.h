@@ -70,6 +70,12 @@ u32 srn_pack_size(u8 opcode, u32 len, u32 num);
 /** srn_pack_has_room() - whether one more message fits */
 bool srn_pack_has_room(const struct srn_pack *pack, u8 opcode, u32 len);
 
+/** srn_pack_has_room_for() - whether one more fits, and one of @next bytes of payload behind it */
+bool srn_pack_has_room_for(const struct srn_pack *pack, u8 opcode, u32 len, u32 next);
+
+/** srn_pack_alike() - how many messages it will have if all that follow are like this one; at least as many as it has */
+u32 srn_pack_alike(const struct srn_pack *pack, u8 opcode, u32 len);
+
 /**
  * srn_pack_begin() - a pack of one message
  * @skb: its packet, as it would go by itself, from srn_build() with room for @size bytes

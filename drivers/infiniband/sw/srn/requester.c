@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
 #include "again.h"
@@ -174,8 +175,10 @@ struct departure {
 
 static void leave_pack(struct srn_qp *qp)
 {
-	if (unlikely(qp->req.pack.skb))
-		srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
+	if (likely(!qp->req.pack.skb))
+		return;
+	srn_window_take_back(&qp->window);
+	srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
 }
 
 static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
@@ -219,6 +222,29 @@ static u32 pack_messages(struct srn_qp *qp, const struct srn_wqe *wqe,
 	return qp->req.pack_most;
 }
 
+/* Whether the pack that waits takes what is planned. */
+static bool pack_takes(const struct srn_qp *qp, const struct srn_wqe *wqe,
+		       const struct srn_plan *plan)
+{
+	return srn_build_packs(qp, wqe, plan) &&
+	       srn_pack_has_room(&qp->req.pack, plan->opcode, plan->len);
+}
+
+static enum srn_verdict begin_pack(struct srn_qp *qp, struct srn_wqe *wqe,
+				   const struct srn_plan *plan, unsigned int flags, u32 most)
+{
+	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
+	bool young = srn_window_is_young(&qp->window);
+	struct srn_pack *pack = &qp->req.pack;
+	enum srn_verdict v = srn_build_pack(qp, wqe, plan, flags, most, pack);
+
+	/* A list is not to be several packs, each with an answer, where a window has not grown yet. */
+	if (unlikely(young) && !v)
+		srn_window_lend(&qp->window,
+				srn_pack_alike(pack, plan->opcode, max(plan->len, next->length)));
+	return v;
+}
+
 /* To the pack that waits, or as the first of one. SRN_V_AGAIN: by itself. */
 static enum srn_verdict build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
 				     const struct srn_plan *plan, unsigned int flags,
@@ -228,13 +254,24 @@ static enum srn_verdict build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
 	u32 most;
 
 	if (pack->skb) {
-		if (srn_build_packs(qp, wqe, plan) &&
-		    srn_pack_has_room(pack, plan->opcode, plan->len))
+		if (pack_takes(qp, wqe, plan))
 			return srn_build_packed(qp, wqe, plan, flags, pack);
 		leave_pack(qp);
 	}
 	most = follows ? pack_messages(qp, wqe, plan) : 1;
-	return most > 1 ? srn_build_pack(qp, wqe, plan, flags, most, pack) : SRN_V_AGAIN;
+	return most > 1 ? begin_pack(qp, wqe, plan, flags, most) : SRN_V_AGAIN;
+}
+
+/* Whether behind one that the pack takes the next is beyond the window, and the pack has no room for it: as
+ * messages that follow each other mostly are, of the same opcode.
+ */
+static bool strands_next(const struct srn_qp *qp, u8 opcode, u32 len)
+{
+	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
+
+	return srn_window_is_lent(&qp->window) &&
+	       (next->length > SRN_PACK_PAYLOAD ||
+		!srn_pack_has_room_for(&qp->req.pack, opcode, len, next->length));
 }
 
 static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
@@ -244,7 +281,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	unsigned int flags;
 
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
-		     (!plan->last || next_follows(qp)) &&
+		     (!plan->last || (next_follows(qp) && !strands_next(qp, plan->opcode, plan->len))) &&
 		     !pace_ends(qp, wqe, plan);
 	d->asked = srn_asking_wants(qp, wqe, plan, d->follows);
 	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
@@ -254,6 +291,13 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 		v = build_packed(qp, wqe, plan, flags, d->follows);
 	d->packed = !v;
 	return v == SRN_V_AGAIN ? srn_build_request(qp, wqe, plan, flags, &d->skb) : v;
+}
+
+/* What is lent is the pack's alone. Returns whether anything may follow it. */
+static bool goes_behind_pack(struct srn_qp *qp)
+{
+	leave_pack(qp);
+	return !srn_window_is_full(&qp->window, 1);
 }
 
 /* How many packets may leave as one, from the planned one on: what is referenced, not copied. */
@@ -288,6 +332,8 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 	u32 num;
 
 	srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
+	if (unlikely(qp->window.lent) && !pack_takes(qp, wqe, &plan) && !goes_behind_pack(qp))
+		return;
 	num = run_packets(qp, wqe, &plan, *budget);
 	if (num > 1)
 		srn_segment_run(wqe, mtu, num, &plan);
@@ -436,11 +482,13 @@ static void pack_on(struct srn_qp *qp, int *budget)
 {
 	struct srn_wqe *wqe = plain_at(qp, qp->window.at.index), *next;
 	u32 num = qp->req.pack.num, bytes = qp->req.pack.bytes;
+	bool lent = qp->window.lent;
 	struct srn_mem *held = NULL;
 
 	for (; wqe && *budget > 0 && goes_on(qp); wqe = next) {
 		next = plain_at(qp, qp->window.at.index + 1);
-		if (!next || !pack_plain(qp, wqe, &held))
+		if (!next || (unlikely(lent) && strands_next(qp, IB_OPCODE_RC_RDMA_WRITE_ONLY, wqe->length)) ||
+		    !pack_plain(qp, wqe, &held))
 			break;
 		--*budget;
 	}

@@ -75,6 +75,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->draining = false;
 	w->tail = false;
 	w->spare = 0;
+	w->lent = 0;
 	srn_crowd_start(&w->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);

@@ -14,6 +14,8 @@
 
 /* A link that loses a packet now and then is used with so many in flight. */
 #define SRN_WINDOW_FEW	16
+/* Small packets that leave at once are no more of a burst than what each connection begins with. */
+#define SRN_WINDOW_SMALL	64
 
 /* A place in the send queue: a packet, and the WQE that it belongs to. */
 struct srn_cursor {
@@ -60,6 +62,7 @@ struct srn_window {
 	bool cut;		/* cut_end is ahead of una */
 	bool draining;		/* more are out than may be, and what is answered is to leave the queue */
 	bool tail;		/* of what was out then the last may be lost, and nothing goes to show it */
+	u8 lent;		/* so much of cwnd is for small packets that leave at once, and no longer */
 	u8 spare;		/* such jumps of una until what was out before silence is known not to be lost */
 	bool timed;		/* timed_psn left at timed_ns, first */
 	bool timed_again;	/* and went again since, but for a first probe */
@@ -288,6 +291,42 @@ static inline bool srn_window_is_tight(const struct srn_window *w)
 {
 	/* Beside READs what the peer has takes room as well, so that there may be none for long. */
 	return srn_crowd_is(&w->crowd) && !srn_window_reads(w);
+}
+
+/**
+ * srn_window_is_young() - whether a burst of small packets may leave before it has grown
+ *
+ * Nothing is out, and nothing was ever lost, late or in a queue that is too long.
+ */
+static inline bool srn_window_is_young(const struct srn_window *w)
+{
+	return w->cwnd < SRN_WINDOW_SMALL && w->cwnd >= SRN_WINDOW_FEW && w->ssthresh == w->most &&
+	       !w->cut && !srn_crowd_is(&w->crowd) && w->at.psn == w->una && w->una == w->end;
+}
+
+/**
+ * srn_window_lend() - what leaves at once, from here on, may be of @num small packets, on a window that is young
+ *
+ * Until srn_window_take_back(), before which nobody answers.
+ */
+static inline void srn_window_lend(struct srn_window *w, u32 num)
+{
+	num = min_t(u32, num, SRN_WINDOW_SMALL);
+	w->lent = num - min_t(u32, num, w->cwnd);
+	w->cwnd += w->lent;
+}
+
+/** srn_window_take_back() - it has left, or nothing more is to be in it */
+static inline void srn_window_take_back(struct srn_window *w)
+{
+	w->cwnd -= w->lent;
+	w->lent = 0;
+}
+
+/** srn_window_is_lent() - whether what goes behind one more is beyond the window, but for what it was lent */
+static inline bool srn_window_is_lent(const struct srn_window *w)
+{
+	return unlikely(w->lent) && srn_window_load(w) + 1 + w->lent >= w->cwnd;
 }
 
 /** srn_window_takes_part() - whether of the answers that are lost one may be asked for again */

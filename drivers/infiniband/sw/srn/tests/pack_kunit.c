@@ -315,7 +315,7 @@ static void srn_pack_room_test(struct kunit *test)
 {
 	struct srn_pack pack;
 	struct msgs m = {};
-	u32 len, size, num;
+	u32 len, size, num, all;
 
 	for (len = 0; len <= SRN_PACK_PAYLOAD; len += 37) {
 		size = srn_pack_size(A_SEND_IMM, len, SRN_RUN_MAX);
@@ -323,12 +323,16 @@ static void srn_pack_room_test(struct kunit *test)
 		m.msg[0] = (struct msg){ A_SEND_IMM, len };
 		srn_pack_begin(&pack, build_message(test, &m, 0, SRN_BUILD_PACK, size), len, size,
 			       SRN_RUN_MAX);
+		all = srn_pack_alike(&pack, A_SEND_IMM, len);
 		for (num = 1; srn_pack_has_room(&pack, A_SEND_IMM, len); num++) {
+			KUNIT_EXPECT_EQ(test, srn_pack_has_room_for(&pack, A_SEND_IMM, len, len), num + 2 <= all);
+			KUNIT_EXPECT_EQ(test, srn_pack_alike(&pack, A_SEND_IMM, len), all);
 			srn_pack_add(&pack, A_SEND_IMM, 0, len);
 			put_message(pack.skb, &m, 0);
 			srn_pack_added(&pack, A_SEND_IMM, len);
 		}
 		KUNIT_EXPECT_EQ(test, pack.num, num);
+		KUNIT_EXPECT_EQ(test, num, all);
 		KUNIT_EXPECT_EQ(test, num, min(SRN_RUN_MAX, (SRN_PACK_BYTES - 16) /
 					       (8 + ALIGN(len, 4))));
 		KUNIT_EXPECT_GE(test, skb_tailroom(pack.skb), 3 + sizeof(struct srn_pack_tail));

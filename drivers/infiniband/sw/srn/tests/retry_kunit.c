@@ -40,7 +40,9 @@ static struct srn_qp *new_waiter(struct kunit *test, enum srn_recovery recovery,
 	qp->window.floor = 1;
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	qp->sq.tail = SRN_WINDOW_FEW;	/* of more one pack would have more than the window */
 	run(qp);
+	qp->sq.tail = NUM;
 	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), SRN_WINDOW_FEW);
 	return qp;
 }

@@ -66,6 +66,84 @@ static void srn_window_begins_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 }
 
+/* As many small packets as are no burst may leave at once, and nothing else; but not where anything is known that
+ * speaks against it.
+ */
+static void srn_window_lends_test(struct kunit *test)
+{
+	struct srn_window *w = new_window(test);
+
+	KUNIT_ASSERT_TRUE(test, srn_window_is_young(w));
+	srn_window_lend(w, 100);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW_SMALL));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_SMALL + 1));
+	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	srn_window_sent(w, SRN_WINDOW_FEW - 2, true, false);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	srn_window_sent(w, 1, true, false);
+	KUNIT_EXPECT_TRUE(test, srn_window_is_lent(w));
+	srn_window_sent(w, 1, true, false);
+	srn_window_take_back(w);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, 1));
+	/* Something is out. */
+	KUNIT_EXPECT_FALSE(test, srn_window_is_young(w));
+	srn_window_acked(w, w->at.psn);
+	KUNIT_EXPECT_TRUE(test, srn_window_is_young(w));
+	/* No more than it has of itself. */
+	srn_window_lend(w, w->cwnd);
+	KUNIT_EXPECT_EQ(test, w->lent, 0);
+	srn_window_lend(w, 1);
+	KUNIT_EXPECT_EQ(test, w->lent, 0);
+	/* It has all that it would be lent. */
+	turn_over(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_SMALL);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_young(w));
+	srn_window_lend(w, SRN_WINDOW_SMALL);
+	KUNIT_EXPECT_EQ(test, w->lent, 0);
+}
+
+static void hear_nothing(struct srn_window *w)
+{
+	srn_window_silent(w, false);
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+}
+
+static void go_again(struct srn_window *w)
+{
+	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
+}
+
+static void mind_queues(struct srn_window *w)
+{
+	w->crowd.left = 1;
+}
+
+static void look(struct srn_window *w)
+{
+	w->cwnd = 1;
+}
+
+static void srn_window_lends_no_more_test(struct kunit *test)
+{
+	static void (* const ends[])(struct srn_window *w) = {
+		gap, srn_window_late, srn_window_collapsed, hear_nothing, go_again, mind_queues, look,
+	};
+	struct srn_window *w;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		w = new_window(test);
+		srn_window_sent(w, 4, true, false);
+		srn_window_acked(w, psn(3));
+		ends[i](w);
+		if (ends[i] != go_again)
+			srn_window_acked(w, psn(4));
+		w->at.psn = w->una;
+		KUNIT_EXPECT_FALSE_MSG(test, srn_window_is_young(w), "%u", i);
+	}
+}
+
 /* A long path is no queue: what counts is what comes on top of the fastest answer. */
 static void srn_window_delay_test(struct kunit *test)
 {
@@ -681,6 +759,8 @@ static struct kunit_case srn_window_cases[] = {
 	KUNIT_CASE(srn_window_set_room_test),
 	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
+	KUNIT_CASE(srn_window_lends_test),
+	KUNIT_CASE(srn_window_lends_no_more_test),
 	KUNIT_CASE(srn_window_delay_test),
 	KUNIT_CASE(srn_window_late_test),
 	KUNIT_CASE(srn_window_gap_test),
