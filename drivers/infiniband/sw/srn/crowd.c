@@ -202,14 +202,14 @@ static u32 queued(const struct srn_crowd *c, u32 cwnd)
 /* A window that fills a long path takes long to come back: no more than was lost says, or a queue, if it is one. */
 u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
 {
-	u32 part;
+	u64 part;	/* of what was lost some may have been so more than once: more than was sent */
 
 	if (!is_long(c) || !c->was_sent)
 		return cwnd / 4;
 	part = div_u64((u64)cwnd * c->was_lost / 2, c->was_sent);
 	if (!has_room(c))
-		part = max(part, queued(c, cwnd));
-	return min(cwnd / 4, part);
+		part = max_t(u64, part, queued(c, cwnd));
+	return min_t(u64, cwnd / 4, part);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_cut);
 

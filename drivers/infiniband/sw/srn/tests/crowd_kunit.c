@@ -359,6 +359,16 @@ static void srn_crowd_long_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_crowd_steps(c, 512, 4), 4);
 }
 
+/* However often what was sent is lost: in 32 bits it would be nothing. */
+static void srn_crowd_long_lost_often_test(struct kunit *test)
+{
+	struct srn_crowd *c = new_crowd(test, 2 * MS);
+
+	srn_crowd_missed(c, 1 << 24);
+	srn_crowd_lost(c, 1, MS);
+	KUNIT_EXPECT_EQ(test, srn_crowd_cut(c, 512), 128);
+}
+
 /* Bursts of its own are no queue there. */
 static void srn_crowd_bursts_test(struct kunit *test)
 {
@@ -428,6 +438,7 @@ static struct kunit_case srn_crowd_cases[] = {
 	KUNIT_CASE(srn_crowd_steps_test),
 	KUNIT_CASE(srn_crowd_few_test),
 	KUNIT_CASE(srn_crowd_long_test),
+	KUNIT_CASE(srn_crowd_long_lost_often_test),
 	KUNIT_CASE(srn_crowd_bursts_test),
 	KUNIT_CASE(srn_crowd_long_queue_test),
 	{}
