@@ -191,7 +191,7 @@ static struct dst_entry *kept(struct srn_path *path)
 	return dst;
 }
 
-static struct dst_entry *route4(struct srn_path *path)
+static struct dst_entry *look_up4(struct srn_path *path)
 {
 	struct flowi4 fl4 = {
 		.flowi4_oif = path->oif,
@@ -202,21 +202,13 @@ static struct dst_entry *route4(struct srn_path *path)
 		.fl4_sport = path->sport,
 		.fl4_dport = htons(SRN_UDP_PORT),
 	};
-	struct rtable *rt;
+	struct rtable *rt = ip_route_output_key(path->dev->net, &fl4);
 
-	rt = ip_route_output_key(path->dev->net, &fl4);
-	if (IS_ERR(rt))
-		return NULL;
-	if (!path->is_shared) {
-		path->route = (struct srn_route){ .dst = &rt->dst };
-		return &rt->dst;
-	}
-	dst_cache_set_ip4(&path->cache, &rt->dst, path->v4.saddr);
-	return lend(&rt->dst);
+	return IS_ERR(rt) ? NULL : &rt->dst;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route6(struct srn_path *path)
+static struct dst_entry *look_up6(struct srn_path *path)
 {
 	struct flowi6 fl6 = {
 		.flowi6_oif = path->oif,
@@ -233,23 +225,51 @@ static struct dst_entry *route6(struct srn_path *path)
 	if (!snet->sock6)
 		return NULL;
 	dst = ipv6_stub->ipv6_dst_lookup_flow(path->dev->net, snet->sock6->sk, &fl6, NULL);
-	if (IS_ERR(dst))
-		return NULL;
-	if (!path->is_shared) {
-		path->route = (struct srn_route){
-			.dst = dst, .cookie = rt6_get_cookie(dst_rt6_info(dst)),
-		};
-		return dst;
-	}
-	dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
-	return lend(dst);
+	return IS_ERR(dst) ? NULL : dst;
 }
 #else
-static struct dst_entry *route6(struct srn_path *path)
+static struct dst_entry *look_up6(struct srn_path *path)
 {
 	return NULL;
 }
 #endif
+
+/* With a reference. */
+static struct dst_entry *look_up(struct srn_path *path)
+{
+	return path->is_v6 ? look_up6(path) : look_up4(path);
+}
+
+/* Of what transforms packets (IPsec) the stack takes the netdev away only from who uses it: with it kept, one
+ * other than the device's, which all paths go with, could not go as long as nothing is sent.
+ */
+static bool may_keep(const struct srn_path *path, const struct dst_entry *dst)
+{
+	return !dst_xfrm(dst) || dst->dev == path->dev->ndev;
+}
+
+static void cache(struct srn_path *path, struct dst_entry *dst)
+{
+	if (path->is_v6)
+		dst_cache_set_ip6(&path->cache, dst, &path->v6.saddr);
+	else
+		dst_cache_set_ip4(&path->cache, dst, path->v4.saddr);
+}
+
+/* Takes a reference, lends the route. */
+static struct dst_entry *keep(struct srn_path *path, struct dst_entry *dst)
+{
+	if (unlikely(!may_keep(path, dst)))
+		return lend(dst);
+	if (path->is_shared) {
+		cache(path, dst);
+		return lend(dst);
+	}
+	path->route = (struct srn_route){
+		.dst = dst, .cookie = path->is_v6 ? rt6_get_cookie(dst_rt6_info(dst)) : 0,
+	};
+	return dst;
+}
 
 struct dst_entry *srn_path_dst(struct srn_path *path)
 {
@@ -257,9 +277,24 @@ struct dst_entry *srn_path_dst(struct srn_path *path)
 
 	if (likely(dst))
 		return dst;
-	return path->is_v6 ? route6(path) : route4(path);
+	dst = look_up(path);
+	return dst ? keep(path, dst) : NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_path_dst);
+
+bool srn_path_put_on(struct srn_path *path, struct sk_buff *skb, struct dst_entry *dst)
+{
+	if (likely(may_keep(path, dst))) {
+		skb_dst_set_noref(skb, dst);
+		return true;
+	}
+	/* Nobody has it any more, and what is queued needs a reference. */
+	dst = look_up(path);
+	if (!dst)
+		return false;
+	skb_dst_set(skb, dst);
+	return true;
+}
 
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb)
 {

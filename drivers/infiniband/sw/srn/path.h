@@ -90,11 +90,19 @@ void srn_path_query(const struct srn_path *path, const struct srn_path_asked *as
 /**
  * srn_path_dst() - the route now
  *
- * BH disabled; the only user now, unless it is shared. Lent until BH are enabled, to be passed on with
- * skb_dst_set_noref(): many QPs, on several CPUs, may have the same one, whose count of references would be the one
- * thing that they all write. NULL: no route (counted by the caller, treated as loss).
+ * BH disabled; the only user now, unless it is shared. Lent until BH are enabled, for srn_path_put_on(): many QPs, on
+ * several CPUs, may have the same one, whose count of references would be the one thing that they all write. NULL: no
+ * route (counted by the caller, treated as loss).
  */
 struct dst_entry *srn_path_dst(struct srn_path *path);
+
+/**
+ * srn_path_put_on() - @skb goes by @dst
+ * @dst: of srn_path_dst(), with BH disabled since
+ *
+ * Return: false if there is no such way any more; @skb is the caller's as before.
+ */
+bool srn_path_put_on(struct srn_path *path, struct sk_buff *skb, struct dst_entry *dst);
 
 /** srn_path_overhead() - bytes of a frame in front of the BTH, as a netdev counts them */
 static inline u32 srn_path_overhead(const struct srn_path *path)

@@ -181,15 +181,14 @@ void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entr
 {
 	struct srn_dev *dev = path->dev;
 
-	if (!fits(skb, dst)) {
+	if (!fits(skb, dst) || !srn_path_put_on(path, skb, dst)) {
 		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
 		kfree_skb(skb);
 		return;
 	}
-	skb_dst_set_noref(skb, dst);
 	if (payer)
 		srn_payer_charge(payer, skb);
-	skb->dev = dst->dev;
+	skb->dev = skb_dst(skb)->dev;
 	skb->priority = path->prio;
 	srn_xmit_steer(skb, (__force u32)path->sport * 0x9e3779b1u);
 	srn_count_add(dev, SRN_CNT_SENT_PKTS, num);
