@@ -317,10 +317,16 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 	return srn_run_packets(&qp->path, num, qp->mtu);
 }
 
-/* After a timeout the oldest goes by itself, to ask: if its bytes are gone, without them. */
+/* After a timeout the oldest goes by itself, to ask: if its bytes are gone, without them. Not if the peer refused it
+ * (RNR), and no timeout since says that it may have taken what went after that.
+ */
 static bool asks_bare(struct srn_qp *qp, const struct srn_plan *plan)
 {
-	return qp->retry.probing && plan->psn == qp->window.una && srn_again_bare(qp, plan->psn);
+	const struct srn_retry *retry = &qp->retry;
+	bool refused = retry->refused && retry->retries == qp->retry_cnt;
+
+	return retry->probing && !refused && plan->psn == qp->window.una &&
+	       srn_again_bare(qp, plan->psn);
 }
 
 /* Packets of a started WQE: one, or a run. */

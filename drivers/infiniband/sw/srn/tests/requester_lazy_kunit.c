@@ -471,6 +471,49 @@ static void srn_lazy_gone_early_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
 }
 
+/* It goes again with its bytes, and is refused a second time: without them the peer need not be asked what it has. But
+ * it goes once more, and silence says that it may have it by then.
+ */
+static void expect_refused(struct kunit *test, bool silent)
+{
+	struct srn_qp *qp = new_gone(test, 12, 0);
+	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, 0);
+	u32 i, asked;
+
+	qp->rnr_retry = 7;
+	qp->retry_cnt = 7;
+	srn_retry_refill(qp);
+	wqe->num_sge = 0;
+	wqe->length = 0;
+	for (i = 0; i < 2; i++) {
+		srn_retry_rnr(qp, 1);
+		srn_retry_alarm(qp, BIT(SRN_ALARM_RNR));
+		if (i == 0 || silent)
+			run(qp);
+	}
+	asked = left.packets;
+	KUNIT_EXPECT_EQ(test, asked, silent ? 3 : 2);
+	wqe->num_sge = 1;
+	wqe->length = 8;
+	for (i = 0; silent && !srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT) && i < 100; i++)
+		srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
+	run(qp);
+	leave_lazy();
+	KUNIT_EXPECT_EQ(test, left.packets, asked + silent);
+	KUNIT_EXPECT_EQ(test, qp->state, silent ? IB_QPS_RTS : IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->last_error, silent ? SRN_OK : SRN_V_LOC_PROT);
+}
+
+static void srn_lazy_gone_refused_test(struct kunit *test)
+{
+	expect_refused(test, false);
+}
+
+static void srn_lazy_gone_refused_silence_test(struct kunit *test)
+{
+	expect_refused(test, true);
+}
+
 /* An ACK that was asked for and lost is nobody's fault. */
 static void srn_lazy_asked_silence_test(struct kunit *test)
 {
@@ -520,6 +563,8 @@ static struct kunit_case srn_lazy_cases[] = {
 	KUNIT_CASE(srn_lazy_silence_test),
 	KUNIT_CASE(srn_lazy_gone_timeout_test),
 	KUNIT_CASE(srn_lazy_gone_drained_test),
+	KUNIT_CASE(srn_lazy_gone_refused_test),
+	KUNIT_CASE(srn_lazy_gone_refused_silence_test),
 	KUNIT_CASE(srn_lazy_gone_test),
 	KUNIT_CASE(srn_lazy_gone_early_test),
 	KUNIT_CASE(srn_lazy_asked_silence_test),
