@@ -111,6 +111,19 @@ TEST_P(RcState, WhoLeavesSaysWhatNobodyAskedAbout) {
   }
 }
 
+// So does who fails by itself, as a requester.
+TEST_P(RcState, WhoFailsSaysWhatNobodyAskedAbout) {
+  Start();
+  ibv_sge bad = ep().mr().Slice(0, 8);
+  bad.lkey ^= 0x5a5a5a00;
+  peer().Send(WithoutAckReq(GoodWrite(0)));
+  peer().ExpectNothing();
+  ep().Post(SendWr::Send(1, bad));
+  ExpectSendFails(1, IBV_WC_LOC_PROT_ERR);
+  ExpectAckedUpTo(PeerPsn(0), 1);
+  peer().ExpectNothing();
+}
+
 // A responder may answer only packets that ask for it; so the requester must
 // ask often enough to fill no window for ever.
 TEST_P(RcState, LongMessageAsksForAcksOnItsWay) {

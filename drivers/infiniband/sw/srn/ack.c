@@ -451,13 +451,30 @@ static void send_sack(struct srn_qp *qp)
 		send(qp, ack->syndrome, ack->psn);
 }
 
+/* Whether something of a READ or an atomic in front of what was executed last is yet to be sent. Of requests in
+ * front of that the peer is told nothing either: which PSN the last of them has is not known any more.
+ */
+static bool owes_answer(const struct srn_responder *resp)
+{
+	const struct srn_replay *replay = &resp->replay;
+	const struct srn_replay_slot *slot;
+	u32 age = 0;
+
+	if (likely(!replay->open))
+		return false;
+	slot = srn_replay_next(replay, &age);
+	return replay->num_parts || (slot && srn_psn_diff(slot->first_psn, resp->ack.done_psn) < 0);
+}
+
 void srn_ack_leave(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
+	bool says = (ack->untold || ack->pending) && ack->done_any;
 
-	if (!ack->untold)
-		return;
 	ack->untold = false;
+	ack->pending = false;
+	if (!says || owes_answer(&qp->resp))
+		return;
 	local_bh_disable();
 	send(qp, SRN_SYN_ACK_UNLIMITED, ack->done_psn);
 	local_bh_enable();

@@ -42,10 +42,10 @@ struct srn_ack {
 void srn_ack_reset(struct srn_qp *qp);
 
 /**
- * srn_ack_leave() - tell what was executed and nobody asked about: who asks later finds nobody
+ * srn_ack_leave() - tell what was executed, whether or not somebody asked: who asks later finds nobody
  *
- * The peer may have asked for no ACK yet, and has a QP that works. Owner of the turn, in RTR, RTS or SQD,
- * BH enabled.
+ * The peer may have asked for no ACK yet, and has a QP that works. Owner of the turn, in RTR, RTS or SQD, or in
+ * ERR, if no NAK tells of that.
  */
 void srn_ack_leave(struct srn_qp *qp);
 

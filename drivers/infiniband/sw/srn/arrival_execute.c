@@ -79,7 +79,8 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 	if (v)
 		return v;
 	srn_arrival_done(a, a->pkt->more + 1);
-	if (a->qp->svc->reliable)
+	/* What the program was not told, since its CQ is full, the peer is not told either. */
+	if (a->qp->svc->reliable && likely(a->qp->state != IB_QPS_ERR))
 		srn_ack_done(a->qp, srn_pkt_last_psn(a->skb),
 			     a->ack_owed || (a->pkt->flags & SRN_PKT_ACKREQ));
 	return SRN_OK;

@@ -313,13 +313,18 @@ static bool send_answers(struct srn_qp *qp, int *budget)
 }
 
 /* In the error state only the way to a NAK is finished: what the peer asked for
- * before the request that failed, then the NAK.
+ * before the request that failed, then the NAK; or, if there is none, a last ACK.
  */
 bool srn_responder_send(struct srn_qp *qp, int *budget)
 {
 	struct srn_responder *resp = &qp->resp;
 
 	srn_turn_assert_owned(&qp->turn);
+	/* It has failed by itself, of which no NAK tells: all that was executed before is told once. */
+	if (unlikely(qp->state == IB_QPS_ERR) && !resp->ack.fatal) {
+		srn_ack_leave(qp);
+		return false;
+	}
 	if (!resp->replay.open && !resp->ack.pending && srn_hold_is_empty(&resp->hold))
 		return false;
 	if (!srn_responder_receives(qp) && !resp->ack.fatal)
@@ -333,6 +338,7 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 		srn_ack_send(qp);
 	return false;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_send);
 
 void srn_responder_start(struct srn_qp *qp, u32 psn)
 {
@@ -378,6 +384,7 @@ void srn_responder_leave(struct srn_qp *qp)
 	if (srn_responder_receives(qp))
 		srn_ack_leave(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_leave);
 
 void srn_responder_free(struct srn_qp *qp)
 {
