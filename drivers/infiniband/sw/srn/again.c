@@ -10,6 +10,7 @@
 #include "build.h"
 #include "build_request.h"
 #include "gaps.h"
+#include "hello.h"
 #include "lost.h"
 #include "psn.h"
 #include "qp.h"
@@ -137,13 +138,13 @@ static u32 probe_psn(struct srn_qp *qp)
 	return last;
 }
 
-bool srn_again_bare(struct srn_qp *qp, u32 psn)
+bool srn_again_ask_bare(struct srn_qp *qp, u32 psn)
 {
-	u32 before = srn_psn_add(qp->window.una, -1);
+	u32 before = srn_hello_psn(&qp->peer, qp->window.una);
 	struct sk_buff *skb;
 
 	if (!srn_window_has(&qp->window, psn) || srn_qp_signals(qp, wqe_of(qp, psn)) ||
-	    srn_wqe_is_answered(wqe_of(qp, psn)) || qp->peer.acked != qp->window.una)
+	    srn_wqe_is_answered(wqe_of(qp, psn)) || before == SRN_HELLO_NO_PSN)
 		return false;
 	skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_ONLY, SRN_BUILD_ALONE | SRN_BUILD_ACKREQ,
 			qp->dest_qpn, before, 0);
@@ -160,7 +161,7 @@ bool srn_again_bare(struct srn_qp *qp, u32 psn)
 static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
 {
 	if (v == SRN_V_AGAIN || (!qp->timeout && qp->retry.probes > PROBES_BARE) ||
-	    !srn_again_bare(qp, psn))
+	    !srn_again_ask_bare(qp, psn))
 		return false;
 	srn_count(qp->dev, SRN_CNT_RETRANS);
 	srn_count(qp->dev, SRN_CNT_PROBES);

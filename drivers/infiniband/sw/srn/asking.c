@@ -2,10 +2,14 @@
 /* When a requester asks for an ACK: with which packets, and what it does where the last one did not ask. */
 #include "asking.h"
 
+#include <kunit/visibility.h>
+#include <linux/compiler.h>
+#include <linux/export.h>
 #include <linux/minmax.h>
 
 #include "again.h"
 #include "gate.h"
+#include "hello.h"
 #include "lazy.h"
 #include "pace.h"
 #include "psn.h"
@@ -59,16 +63,17 @@ static bool may_wait(const struct srn_qp *qp, const struct srn_wqe *wqe,
 
 	return !srn_qp_signals(qp, wqe) && plan->last && w->at.index + 1 == qp->sq.fetched &&
 	       w->at.psn == w->end && !srn_wqe_is_answered(wqe) && is_alone(qp) &&
-	       w->unasked + plan->num < SRN_LAZY_PSNS && qp->peer.acked == w->una &&
+	       w->unasked + plan->num < SRN_LAZY_PSNS && srn_hello_psn(&qp->peer, w->una) != SRN_HELLO_NO_PSN &&
 	       qp->sq.fetched - qp->sq.una <= qp->sq.max_wr / 2 && is_calm(qp);
 }
 
 /* Apart: of many that follow each other none comes here. */
-static noinline bool skips(struct srn_qp *qp, const struct srn_wqe *wqe,
-			   const struct srn_plan *plan)
+static noinline enum srn_asking asks_as_last(const struct srn_qp *qp, const struct srn_wqe *wqe,
+					     const struct srn_plan *plan)
 {
-	return may_wait(qp, wqe, plan) &&
-	       srn_lazy_skip(&qp->req.lazy, srn_psn_add(plan->psn, plan->npsn));
+	if (!may_wait(qp, wqe, plan))
+		return SRN_ASKING_ASKS;
+	return srn_lazy_spares(&qp->req.lazy) ? SRN_ASKING_SPARED : SRN_ASKING_PAUSED;
 }
 
 bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan)
@@ -79,12 +84,25 @@ bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan)
 	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
 }
 
-bool srn_asking_wants(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
-		      bool follows)
+enum srn_asking srn_asking_of(const struct srn_qp *qp, const struct srn_wqe *wqe,
+			      const struct srn_plan *plan, bool follows)
 {
 	if (!qp->svc->reliable)
-		return false;
-	return srn_asking_needs(qp, plan) || (!follows && !skips(qp, wqe, plan));
+		return SRN_ASKING_NOT;
+	if (srn_asking_needs(qp, plan))
+		return SRN_ASKING_ASKS;
+	return follows ? SRN_ASKING_NOT : asks_as_last(qp, wqe, plan);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_asking_of);
+
+void srn_asking_sent(struct srn_lazy *lazy, const struct srn_plan *plan, enum srn_asking asking)
+{
+	if (unlikely(asking == SRN_ASKING_PAUSED))
+		srn_lazy_paused(lazy);
+	if (srn_asking_asks(asking))
+		srn_lazy_asked(lazy);
+	else if (asking == SRN_ASKING_SPARED)
+		srn_lazy_spared(lazy, srn_psn_add(plan->psn, plan->npsn));
 }
 
 /* The last packet did not ask for an ACK, as its successor would; but that cannot leave:
@@ -104,7 +122,7 @@ static void ask(struct srn_qp *qp)
 			break;
 		psn = srn_psn_add(wqe->first_psn, -1);
 	}
-	if (!srn_window_has(&qp->window, psn) && srn_again_bare(qp, qp->window.una))
+	if (!srn_window_has(&qp->window, psn) && srn_again_ask_bare(qp, qp->window.una))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	if (qp->req.lazy.skipped)
 		srn_lazy_silent(&qp->req.lazy);

@@ -5,21 +5,38 @@
 
 #include <linux/types.h>
 
+struct srn_lazy;
 struct srn_plan;
 struct srn_qp;
 struct srn_wqe;
+
+enum srn_asking {
+	SRN_ASKING_NOT,		/* what follows does, or nobody answers */
+	SRN_ASKING_ASKS,
+	SRN_ASKING_SPARED,	/* nobody waits for an answer (lazy.h) */
+	SRN_ASKING_PAUSED,	/* likewise, but to spare that did not pay: it asks */
+};
+
+/** srn_asking_asks() - whether packets that are so ask for an ACK */
+static inline bool srn_asking_asks(enum srn_asking asking)
+{
+	return asking == SRN_ASKING_ASKS || asking == SRN_ASKING_PAUSED;
+}
 
 /** srn_asking_needs() - whether the planned packets ask, whatever follows them; of RC */
 bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan);
 
 /**
- * srn_asking_wants() - whether the planned packets of @wqe, at the cursor, ask for an ACK
+ * srn_asking_of() - whether the planned packets of @wqe, at the cursor, ask for an ACK
  * @follows: what comes next leaves in the same round, and may ask for both
  *
- * Owner of the turn. A request that nobody waits for may be spared it, which is noted (lazy.h).
+ * Owner of the turn.
  */
-bool srn_asking_wants(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
-		      bool follows);
+enum srn_asking srn_asking_of(const struct srn_qp *qp, const struct srn_wqe *wqe,
+			      const struct srn_plan *plan, bool follows);
+
+/** srn_asking_sent() - they have left so */
+void srn_asking_sent(struct srn_lazy *lazy, const struct srn_plan *plan, enum srn_asking asking);
 
 /** srn_asking_end() - a round ends: if what left counts on a follower that did not, it is asked about */
 void srn_asking_end(struct srn_qp *qp);

@@ -64,11 +64,12 @@ static bool may_ask_reader(struct srn_qp *qp)
  */
 void srn_hello_send(struct srn_qp *qp)
 {
-	bool acked = qp->peer.acked == qp->window.una;
+	u32 psn = srn_hello_psn(&qp->peer, qp->window.una);
+	bool acked = psn != SRN_HELLO_NO_PSN;
 
 	if (!acked && !may_ask_reader(qp))
 		return;
-	if (!srn_sack_hello(qp, acked ? srn_psn_add(qp->window.una, -1) : before_first(qp)))
+	if (!srn_sack_hello(qp, acked ? psn : before_first(qp)))
 		return;
 	qp->peer.fence = !acked && !qp->peer.knows;
 	qp->peer.due = false;

@@ -11,6 +11,8 @@
 #include <linux/limits.h>
 #include <linux/types.h>
 
+#include "psn.h"
+
 struct sk_buff;
 struct srn_qp;
 
@@ -71,6 +73,16 @@ static inline void srn_hello_after_ack(struct srn_peer *peer, u32 una)
 static inline void srn_hello_after_answer(struct srn_peer *peer)
 {
 	peer->acked = SRN_HELLO_NO_PSN;
+}
+
+/**
+ * srn_hello_psn() - the PSN in front of the oldest that was not acknowledged, @una, if a WRITE of no bytes may have it
+ *
+ * To the peer that is a SEND or WRITE which comes a second time. Return: SRN_HELLO_NO_PSN if it may not.
+ */
+static inline u32 srn_hello_psn(const struct srn_peer *peer, u32 una)
+{
+	return peer->acked == una ? srn_psn_add(una, -1) : SRN_HELLO_NO_PSN;
 }
 
 /** srn_hello_begin() - a request has begun that is sent; @answered: it is a READ or an atomic */

@@ -28,21 +28,23 @@ struct srn_lazy {
 	u8 awaited : 1;	/* something is done behind them, and completes with their ACK */
 };
 
-/**
- * srn_lazy_skip() - a request need not ask
- * @end: the PSN behind it
- *
- * Return: true if it does not, false if it is to all the same.
- */
-static inline bool srn_lazy_skip(struct srn_lazy *l, u32 end)
+/** srn_lazy_spares() - whether a request that need not ask does not */
+static inline bool srn_lazy_spares(const struct srn_lazy *l)
 {
-	if (l->pause) {
-		l->pause--;
-		return false;
-	}
+	return !l->pause;
+}
+
+/** srn_lazy_spared() - one did not; @end: the PSN behind it */
+static inline void srn_lazy_spared(struct srn_lazy *l, u32 end)
+{
 	l->skipped++;
 	l->end = end;
-	return true;
+}
+
+/** srn_lazy_paused() - one did all the same */
+static inline void srn_lazy_paused(struct srn_lazy *l)
+{
+	l->pause--;
 }
 
 /** srn_lazy_rests() - whether what left last, before @end, was not to ask, and nothing waits for that */

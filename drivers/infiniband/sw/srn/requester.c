@@ -130,9 +130,9 @@ static void time_it(struct srn_qp *qp, u32 psn)
 }
 
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
-		    bool asked)
+		    enum srn_asking asking)
 {
-	bool read = srn_wqe_is_answered(wqe);
+	bool read = srn_wqe_is_answered(wqe), asked = srn_asking_asks(asking);
 	u32 end = qp->window.end;
 
 	/* Data answers a READ whether it is asked for or not. */
@@ -141,8 +141,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	else if (asked || read)
 		/* The first packet of an answer: how long those behind it take is of their own making. */
 		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1));
-	if (asked)
-		srn_lazy_asked(&qp->req.lazy);
+	if (asking)
+		srn_asking_sent(&qp->req.lazy, plan, asking);
 	if (unlikely(qp->score))
 		srn_score_used(qp->score, plan->npsn);
 	if (unlikely(qp->gaps))
@@ -169,7 +169,7 @@ static void sent_unreliable(struct srn_qp *qp, struct srn_wqe *wqe, const struct
 struct departure {
 	struct sk_buff *skb;
 	bool follows;	/* the next packet takes the same path in this round, if the window lets it */
-	bool asked;	/* for an ACK */
+	enum srn_asking asking;	/* for an ACK */
 	bool packed;	/* the pack has it */
 };
 
@@ -283,8 +283,8 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
 		     (!plan->last || (next_follows(qp) && !strands_next(qp, plan->opcode, plan->len))) &&
 		     !pace_ends(qp, wqe, plan);
-	d->asked = srn_asking_wants(qp, wqe, plan, d->follows);
-	flags = (d->asked ? SRN_BUILD_ACKREQ : 0) |
+	d->asking = srn_asking_of(qp, wqe, plan, d->follows);
+	flags = (srn_asking_asks(d->asking) ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
 		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
 	if (d->follows || qp->req.pack.skb)
@@ -320,13 +320,13 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 /* After a timeout the oldest goes by itself, to ask: if its bytes are gone, without them. Not if the peer refused it
  * (RNR), and no timeout since says that it may have taken what went after that.
  */
-static bool asks_bare(struct srn_qp *qp, const struct srn_plan *plan)
+static bool ask_bare(struct srn_qp *qp, const struct srn_plan *plan)
 {
 	const struct srn_retry *retry = &qp->retry;
 	bool refused = retry->refused && retry->retries == qp->retry_cnt;
 
 	return retry->probing && !refused && plan->psn == qp->window.una &&
-	       srn_again_bare(qp, plan->psn);
+	       srn_again_ask_bare(qp, plan->psn);
 }
 
 /* Packets of a started WQE: one, or a run. */
@@ -353,7 +353,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 	if (v == SRN_V_AGAIN) {
 		/* No memory is loss: the timer repeats what is not acknowledged. */
 		srn_count(qp->dev, SRN_CNT_TX_NOMEM);
-	} else if (v && !asks_bare(qp, &plan)) {
+	} else if (v && !ask_bare(qp, &plan)) {
 		wqe->status = v;
 		return;
 	} else if (!v) {
@@ -362,7 +362,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 			srn_hello_send(qp);
 		emit(qp, wqe, &plan, &d);
 	}
-	account(qp, wqe, &plan, d.asked);
+	account(qp, wqe, &plan, d.asking);
 	if (qp->svc->reliable)
 		srn_retry_sent(qp);
 	else

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which requests ask for no ACK, and who asks for them. */
+#include "../asking.h"
 #include "../lazy.h"
 #include "../limits.h"
 #include "../mw.h"
 #include "../pace.h"
 #include "../recovery.h"
 #include "../retry.h"
+#include "../segment.h"
 #include "fake_mem.h"
 #include "fake_sender.h"
 
@@ -21,15 +23,16 @@ static u32 pause_of(struct srn_lazy *l)
 {
 	u32 num;
 
-	for (num = 0; num <= 2 * PAUSE_MAX && !srn_lazy_skip(l, 0); num++)
-		;
+	for (num = 0; num <= 2 * PAUSE_MAX && !srn_lazy_spares(l); num++)
+		srn_lazy_paused(l);
+	srn_lazy_spared(l, 0);
 	return num;
 }
 
 static void skip(struct srn_lazy *l, u32 num)
 {
 	while (num--)
-		srn_lazy_skip(l, 0);
+		srn_lazy_spared(l, 0);
 }
 
 /* What is asked about in silence, after few of them, pays seldom, and more and more so. */
@@ -115,6 +118,37 @@ static void answer(struct srn_qp *qp)
 	qp->peer.acked = qp->window.una;
 	srn_sq_retire(qp);
 	srn_retry_progress(qp);
+}
+
+/* What is looked at twice, since it is built as a run first and then as packets, is spared one ACK. */
+static void srn_lazy_looked_at_twice_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_lazy(test);
+	struct srn_plan plan = {
+		.psn = qp->window.at.psn, .npsn = 1, .num = 1, .first = true, .last = true,
+	};
+	int i;
+
+	qp->sq.fetched = 1;
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, (int)srn_asking_of(qp, srn_sq_wqe(&qp->sq, 0), &plan, false),
+				(int)SRN_ASKING_SPARED);
+	KUNIT_EXPECT_EQ(test, (u32)qp->req.lazy.skipped, 0);
+	qp->sq.fetched = 0;
+	KUNIT_EXPECT_FALSE(test, post(qp, 1));
+	KUNIT_EXPECT_EQ(test, (u32)qp->req.lazy.skipped, 1);
+	/* So it is with the asking that is left of a pause. */
+	answer(qp);
+	qp->req.lazy.pause = 2;
+	qp->sq.fetched++;
+	plan.psn = qp->window.at.psn;
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, (int)srn_asking_of(qp, srn_sq_wqe(&qp->sq, 1), &plan, false),
+				(int)SRN_ASKING_PAUSED);
+	qp->sq.fetched--;
+	KUNIT_EXPECT_TRUE(test, post(qp, 1));
+	KUNIT_EXPECT_EQ(test, qp->req.lazy.pause, 1);
+	leave_lazy();
 }
 
 /* One of sixteen asks, and no alarm but that of silence is needed. */
@@ -551,6 +585,7 @@ static void srn_lazy_rings_test(struct kunit *test)
 static struct kunit_case srn_lazy_cases[] = {
 	KUNIT_CASE(srn_lazy_pause_test),
 	KUNIT_CASE(srn_lazy_worth_test),
+	KUNIT_CASE(srn_lazy_looked_at_twice_test),
 	KUNIT_CASE(srn_lazy_sixteenth_test),
 	KUNIT_CASE(srn_lazy_small_window_test),
 	KUNIT_CASE(srn_lazy_not_test),
