@@ -106,7 +106,7 @@ int PollCq(ibv_cq* ibcq, int num_entries, ibv_wc* wc) {
   const int polled = Poll(ToCq(ibcq), num_entries, wc);
 
   // Without the lock, as a post does it.
-  if (polled >= 0 && polled < num_entries) NothingToPoll(ibcq->context);
+  if (polled >= 0 && polled < num_entries) RingForGathered(ibcq->context);
   return polled;
 }
 
@@ -128,7 +128,7 @@ int ReqNotifyCq(ibv_cq* ibcq, int solicited_only) {
     FullBarrier();
   }
   // Who arms is about to sleep.
-  NothingToPoll(ibcq->context);
+  RingForGathered(ibcq->context);
   return 0;
 }
 

@@ -33,7 +33,7 @@ int StartPoll(ibv_cq_ex* ibcq, ibv_poll_cq_attr* attr) {
   }
   if (err) {
     cq.lock.unlock();
-    NothingToPoll(cq.vcq.cq.context);
+    RingForGathered(cq.vcq.cq.context);
   }
   return err;
 }
@@ -58,7 +58,7 @@ void EndPoll(ibv_cq_ex* ibcq) {
     cq.current = nullptr;
   }
   cq.lock.unlock();
-  if (found_end) NothingToPoll(cq.vcq.cq.context);
+  if (found_end) RingForGathered(cq.vcq.cq.context);
 }
 
 ibv_wc_opcode ReadOpcode(ibv_cq_ex* cq) { return static_cast<ibv_wc_opcode>(Current(cq).opcode); }

@@ -186,6 +186,7 @@ int PostSendBinding(Qp& qp, ibv_mw_type mw_type, ibv_send_wr* wr, ibv_send_wr** 
 
   // Without the lock: the kernel transmits in the doorbell, others may post meanwhile.
   if (posted) qp.doorbell.AfterSend(*qp.page);
+  if (err == ENOMEM) RingForGathered(qp.vqp.qp.context);
   return err;
 }
 

@@ -197,6 +197,7 @@ int Complete(ibv_qp_ex* ibqp) {
   const bool posted = qp.sq.Publish();
   qp.sq_lock.unlock();
   if (posted) qp.doorbell.AfterSend(*qp.page);
+  if (err == ENOMEM) RingForGathered(ibqp->qp_base.context);
   return err;
 }
 

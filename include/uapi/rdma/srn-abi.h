@@ -145,8 +145,8 @@ struct srn_cqe {
 #define SRN_QP_NEED_DB		(1U << 0)	/* the kernel is idle on this QP */
 /*
  * What is posted is sent a little later, with what follows. A program that has nothing
- * left to post rings, as when it finds its CQ empty; if not, some tens of microseconds pass. No
- * barrier: the kernel looks at sq_tail again before NEED_DB takes the place of this.
+ * left to post rings, as when it finds its CQ empty, or its queue full; if not, some tens of
+ * microseconds pass. No barrier: the kernel looks at sq_tail again before NEED_DB takes the place of this.
  */
 #define SRN_QP_GATHERS		(1U << 1)
 

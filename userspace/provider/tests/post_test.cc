@@ -382,6 +382,20 @@ TEST_F(PostTest, DoorbellThatIsPutOffIsRungForWhenNothingIsThereToPoll) {
   EXPECT_EQ(rung, 3);
 }
 
+// Who can post no more gets room by that, also if he does not poll.
+TEST_F(PostTest, WhatIsGatheredIsRungForWhenTheQueueIsFull) {
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  kernel_.Of(qp).page->status = SRN_QP_GATHERS;
+  for (uint32_t i = 0; i < kMaxSendWr; ++i) Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_TRUE(kernel_.doorbells.empty());
+  ibv_send_wr wr = SendWr(IBV_WR_SEND);
+  ibv_send_wr* bad = nullptr;
+  EXPECT_EQ(ibv_post_send(qp, &wr, &bad), ENOMEM);
+  EXPECT_EQ(kernel_.doorbells, std::vector<uint64_t>{(uint64_t{1} << 32) | (1u << 5)});
+  EXPECT_EQ(ibv_post_send(qp, &wr, &bad), ENOMEM);
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
 TEST(GatheredTest, KeepsOneWordOfTheBitmap) {
   FakeKernel kernel;
   Gathered gathered{};

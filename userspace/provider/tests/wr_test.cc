@@ -431,6 +431,19 @@ TEST_F(WrTest, UnknownAttributesAreRefusedAtCreation) {
   EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
+// As ibv_post_send() does it.
+TEST_F(WrTest, WhatIsGatheredIsRungForWhenTheQueueIsFull) {
+  ibv_qp_ex* qp = MakeQpEx(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
+  kernel_.Of(&qp->qp_base).page->status = SRN_QP_GATHERS;
+  for (uint32_t i = 0; i <= kMaxSendWr; ++i) {
+    EXPECT_TRUE(kernel_.doorbells.empty());
+    ibv_wr_start(qp);
+    ibv_wr_send(qp);
+    EXPECT_EQ(ibv_wr_complete(qp), i < kMaxSendWr ? 0 : ENOMEM);
+  }
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
 TEST_F(WrTest, QpsWithoutItAreNotExtended) {
   EXPECT_EQ(ibv_qp_to_qp_ex(MakeQp(IBV_QPT_RC)), nullptr);
 }
