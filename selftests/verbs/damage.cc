@@ -39,6 +39,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*RcError.*", kRefused},
       {"*Rights.*", kRefused},
       {"*Region.ReadOnlyPages*", kRefused},
+      {"*Region.GoesWhileRequests*", kRefused},
       {"*Region.WithoutBytes*", kRefused},
       {"*RegionEdge.*", kRefused},
       {"*Reborn.ReasonOfTheError*", kRefused},
@@ -70,6 +71,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       // Answers that have a rate take a while, and a busy machine makes it a long one.
       {"*Rate.IsKept/Read*", "sent_probes retransmitted_pkts duplicate_request"},
       {"*RcOrder.*OfUnsignalledRequests*", kAskedAbout},
+      {"*RcGather.*", kAskedAbout},
       {"*RcOrder.RegionOfAnUnsignalledRequest*", kAskedAbout},
       {"*RcOrder.UnsignalledRequests*", kAskedAbout},
       // The responder is in error while packets come; what it says of them may arrive.

@@ -4,12 +4,15 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/time64.h>
 #include <rdma/ib_verbs.h>
 
 #include "clock.h"
+#include "cq.h"
 #include "gate.h"
 #include "qp.h"
+#include "run.h"
 #include "sq.h"
 #include "stats.h"
 #include "turn.h"
@@ -25,14 +28,43 @@ static void tell(struct srn_qp *qp, bool ring)
 	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
 }
 
+/* A program that leaves completions lying does not wait for this request, it streams. The hint spares
+ * who waits for each request the lock of its CQ.
+ */
+static bool lags(struct srn_qp *qp)
+{
+	return READ_ONCE(qp->scq->waiting) + 1 >= SRN_GATHER_CQES &&
+	       srn_cq_is_left(qp->scq, SRN_GATHER_CQES);
+}
+
+/* Nor does one that posts on though nothing is told: where few requests have a completion, these do
+ * not show it. But who has armed a CQ is about to sleep, and polls no more before that.
+ */
+static bool streams(struct srn_qp *qp)
+{
+	if (!srn_gather_streams(&qp->req.bell.gather, jiffies) && !lags(qp))
+		return false;
+	return !srn_cq_is_armed(qp->scq) && (qp->rcq == qp->scq || !srn_cq_is_armed(qp->rcq));
+}
+
+/* Messages of many packets make a batch by themselves, and to wait with them is to leave the path
+ * empty: but not where they pass whole. There who sends, the path and who receives are the CPUs of
+ * this machine, and what the program does meanwhile they do not have to do later.
+ */
+static bool leaves_path_empty(struct srn_qp *qp)
+{
+	return qp->req.psns > 1 && srn_run_packets(&qp->path, qp->req.psns, qp->mtu) == 1;
+}
+
 bool srn_bell_gather(struct srn_qp *qp)
 {
+	struct srn_gather *gather = &qp->req.bell.gather;
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
-	/* What has many packets makes a batch by itself, and to wait is to leave the path empty. */
-	if (qp->req.bulky || srn_gate_qp(qp) != SRN_GATE_OPEN || !srn_sq_posted(qp, &tail) ||
-	    !srn_gather_begin(&qp->req.bell.gather, qp->sq.fetched, tail))
+	if (!READ_ONCE(srn_gather_enabled) || !streams(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
+	    leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
+	    !srn_gather_begin(gather, qp->sq.fetched, tail, qp->req.psns))
 		return false;
 	srn_count(qp->dev, SRN_CNT_GATHERINGS);
 	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, SRN_GATHER_NS);
@@ -44,7 +76,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_bell_gather);
 
 static void end_gathering(struct srn_qp *qp)
 {
-	srn_gather_end(&qp->req.bell.gather, qp->sq.fetched);
+	srn_gather_end(&qp->req.bell.gather, qp->sq.fetched, jiffies);
 	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
 }
 
@@ -66,12 +98,24 @@ void srn_bell_hush(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_bell_hush);
 
-void srn_bell_alarm(struct srn_qp *qp, unsigned int due)
+/* Whether the program goes on posting, so that what it posted is left once more. */
+static bool gathers_on(struct srn_qp *qp)
+{
+	u32 tail;
+
+	if (!srn_sq_posted(qp, &tail) || !srn_gather_look(&qp->req.bell.gather, tail))
+		return false;
+	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, SRN_GATHER_NS);
+	return true;
+}
+
+unsigned int srn_bell_alarm(struct srn_qp *qp, unsigned int due)
 {
 	if (due & BIT(SRN_ALARM_QUIET))
 		qp->req.bell.quiet = true;
-	if (due & BIT(SRN_ALARM_GATHER))
-		srn_gather_is_late(&qp->req.bell.gather);
+	if ((due & BIT(SRN_ALARM_GATHER)) && gathers_on(qp))
+		due &= ~BIT(SRN_ALARM_GATHER);
+	return due;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_bell_alarm);
 

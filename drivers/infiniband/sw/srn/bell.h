@@ -23,8 +23,12 @@ struct srn_bell {
 /** srn_bell_reset() - nothing is waited for; in RESET each post rings */
 void srn_bell_reset(struct srn_qp *qp);
 
-/** srn_bell_alarm() - @due: BIT(alarm) of what was waited for and is due */
-void srn_bell_alarm(struct srn_qp *qp, unsigned int due);
+/**
+ * srn_bell_alarm() - @due: BIT(alarm) of what was waited for and is due
+ *
+ * Return: @due, but for SRN_ALARM_GATHER if posts are left for longer.
+ */
+unsigned int srn_bell_alarm(struct srn_qp *qp, unsigned int due);
 
 /**
  * srn_bell_hush() - no doorbells until the turn, which the caller owns, ends

@@ -217,7 +217,7 @@ bool srn_cq_is_left(struct srn_cq *cq, u32 num)
 	bool left;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	left = READ_ONCE(page_of(cq)->arm) == SRN_CQ_DISARMED && unconsumed(cq) >= num;
+	left = unconsumed(cq) >= num;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return left;
 }

@@ -83,10 +83,7 @@ u32 srn_cq_room(struct srn_cq *cq);
 /** srn_cq_is_armed() - whether the program is to be told of what completes next: it may sleep */
 bool srn_cq_is_armed(struct srn_cq *cq);
 
-/**
- * srn_cq_is_left() - whether the program has left @num completions or more, by what it says, and is not
- * to be told of the next
- */
+/** srn_cq_is_left() - whether the program has left @num completions or more, by what it says */
 bool srn_cq_is_left(struct srn_cq *cq, u32 num);
 
 /** srn_cq_forget_qp() - kernel CQs: remove the completions of a QP that goes away */

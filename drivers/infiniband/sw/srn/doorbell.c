@@ -12,6 +12,7 @@
 #include <linux/bottom_half.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -35,6 +36,9 @@ struct srn_doorbell {
  * program's only QP.
  */
 #define KEPT	63
+
+/* How often a doorbell has softirqs run that took too long; each time for 2 ms, or somewhat more. */
+#define SOFTIRQS	8
 
 static void put_doorbell(struct srn_doorbell *db)
 {
@@ -91,6 +95,22 @@ static enum srn_heard ring(struct srn_doorbell *db, unsigned long index,
 	return heard;
 }
 
+/* What leaves for this machine is received by softirqs of this CPU, before the call returns. What takes
+ * longer than they may at once, as much that was gathered does, is left to ksoftirqd, to which a program
+ * that polls for just that gives half of the CPU. So it is done here, too, but not without end: others
+ * may have more received all the time.
+ */
+static void receive_here(void)
+{
+	int i;
+
+	for (i = 0; i < SOFTIRQS && local_softirq_pending(); i++) {
+		cond_resched();
+		local_bh_disable();
+		local_bh_enable();
+	}
+}
+
 /* Until nothing is left to be done in this thread's time. In between it holds neither turn nor
  * reference: who destroys the QP waits for both. What who is killed does not do, a worker does.
  */
@@ -98,7 +118,7 @@ static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
 	enum srn_heard heard = ring(db, index, srn_round_doorbell);
 
-	while (unlikely(heard != SRN_HEARD)) {
+	while (unlikely(heard == SRN_HEARD_PART || heard == SRN_HEARD_NOT)) {
 		if (fatal_signal_pending(current)) {
 			ring(db, index, srn_round_give_away);
 			return;
@@ -111,6 +131,8 @@ static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
 			heard = ring(db, index, srn_round_doorbell);
 		}
 	}
+	if (heard == SRN_HEARD_MUCH)
+		receive_here();
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -4,20 +4,35 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
-
-#include "limits.h"
 
 bool srn_gather_enabled = true;
 EXPORT_SYMBOL_IF_KUNIT(srn_gather_enabled);
 module_param_named(gather, srn_gather_enabled, bool, 0644);
-MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 50 us (default: yes)");
+MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 100 us (default: yes)");
 
-bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail)
+bool srn_gather_streams(struct srn_gather *g, u16 now)
 {
+	if ((u16)(now - g->rang) > SRN_GATHER_OLD) {
+		g->pays = false;
+		g->row = 0;
+	}
+	g->rang = now;
+	if (g->pays || g->row >= SRN_GATHER_ROW)
+		return true;
+	g->row++;
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_gather_streams);
+
+bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail, u32 psns)
+{
+	u32 num = tail - from;
+
 	/* Nothing to leave, or nothing to wait for. */
-	if (g->on || tail == from || tail - from >= SRN_ROUND_BUDGET)
+	if (g->on || !num || num >= SRN_ROUND_BUDGET || psns >= SRN_GATHER_PSNS / num)
 		return false;
 	if (g->pause) {
 		g->pause--;
@@ -25,17 +40,36 @@ bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail)
 	}
 	g->on = true;
 	g->late = false;
+	g->grew = false;
 	g->from = tail;
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gather_begin);
 
-void srn_gather_end(struct srn_gather *g, u32 to)
+static bool is_worth(const struct srn_gather *g, u32 to)
 {
+	return (s32)(to - g->from) >= SRN_GATHER_WORTH;
+}
+
+bool srn_gather_look(struct srn_gather *g, u32 tail)
+{
+	g->late = !is_worth(g, tail);
+	if (g->late || g->grew)
+		return false;
+	g->grew = true;
+	g->from = tail;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_gather_look);
+
+void srn_gather_end(struct srn_gather *g, u32 to, u16 now)
+{
+	g->rang = now;
 	if (!g->on)
 		return;
 	g->on = false;
-	if (!g->late && (s32)(to - g->from) >= SRN_GATHER_WORTH) {
+	g->pays = !g->late && (g->grew || is_worth(g, to));
+	if (g->pays) {
 		g->next_pause = 0;
 		return;
 	}

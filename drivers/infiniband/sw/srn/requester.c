@@ -82,7 +82,7 @@ static void start(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu)
 {
 	u32 npsn = srn_wqe_npsn(wqe, mtu);
 
-	qp->req.bulky = npsn > 1;
+	qp->req.psns = min(npsn, U8_MAX);
 	if (!qp->svc->connected && wqe->length > mtu)
 		wqe->status = SRN_V_LOC_LEN;
 	else if (srn_wqe_is_answered(wqe) && !qp->max_rd_atomic)
@@ -584,7 +584,7 @@ void srn_requester_reset(struct srn_qp *qp)
 	srn_early_reset(&qp->early);
 	/* Not the wait for room: answers before a NAK may be waiting, too. */
 	srn_bell_reset(qp);
-	qp->req.bulky = false;
+	qp->req.psns = 0;
 	qp->req.lazy = (struct srn_lazy){};
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_reset);

@@ -17,7 +17,7 @@ struct srn_requester {
 	struct srn_train train;
 	struct srn_pack pack;	/* what it has goes behind the train */
 	u16 pack_most;		/* srn_run_messages(), as it was in this round; 0: not asked */
-	bool bulky;		/* the WQE that was started last is more than a packet */
+	u8 psns;		/* of the WQE that was started last, or U8_MAX for more; 0: none was */
 	struct srn_lazy lazy;
 	struct srn_bell bell;
 };

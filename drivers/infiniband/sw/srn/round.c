@@ -204,6 +204,17 @@ static void rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
 }
 
+/* Of a connection. Whoever posts may have waited for what it brings. Returns false if it has to wait. */
+static bool rx_request(struct srn_qp *qp, struct sk_buff *skb)
+{
+	srn_gather_told(&qp->req.bell.gather);
+	if (srn_pkt_is_pack(skb)) {
+		rx_pack(qp, skb);
+		return true;
+	}
+	return rx_hello(qp, skb) || likely(srn_responder_rx(qp, skb));
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -223,13 +234,12 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	if (unlikely(is_notice(skb) || is_hello_answer(skb))) {
 		rx_aside(qp, skb);
 	} else if (!qp->svc->connected) {
+		srn_gather_told(&qp->req.bell.gather);
 		srn_ud_rx(qp, skb);
 	} else if (is_answer(skb)) {
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
-	} else if (srn_pkt_is_pack(skb)) {
-		rx_pack(qp, skb);
-	} else if (!rx_hello(qp, skb) && unlikely(!srn_responder_rx(qp, skb))) {
+	} else if (unlikely(!rx_request(qp, skb))) {
 		put_back(qp, skb);
 		return false;
 	}
@@ -337,7 +347,7 @@ static bool run_alarms(struct srn_qp *qp, bool left)
 		run_answers(qp);
 	due = srn_clock_expired(&qp->clock);
 	srn_retry_alarm(qp, due);
-	srn_bell_alarm(qp, due);
+	due = srn_bell_alarm(qp, due);
 	if (due & BIT(SRN_ALARM_PACE))
 		srn_react_woken(qp, ktime_get_ns());
 	return due;
@@ -515,18 +525,6 @@ static bool streams(const struct srn_qp *qp)
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
 }
 
-/* The same where its CPU is the only one that has time: what it posts before it has polled all
- * leaves in one burst. The hint spares who waits for each request the lock of its CQ. Who has armed
- * one is about to sleep, and polls no more before that.
- */
-static bool lags(struct srn_qp *qp)
-{
-	return READ_ONCE(srn_gather_enabled) &&
-	       READ_ONCE(qp->scq->waiting) + 1 >= SRN_STREAM_CQES &&
-	       srn_cq_is_left(qp->scq, SRN_STREAM_CQES) &&
-	       (qp->rcq == qp->scq || !srn_cq_is_armed(qp->rcq));
-}
-
 static enum srn_heard heard(bool left)
 {
 	return left ? SRN_HEARD_PART : SRN_HEARD;
@@ -544,12 +542,22 @@ static enum srn_heard flush_here(struct srn_qp *qp)
 	return heard(srn_turn_run_here(&qp->turn));
 }
 
+/* Here. If posts were gathered they go; who sees that a moment late or early runs softirqs, or does not. */
+static enum srn_heard run_here(struct srn_qp *qp)
+{
+	bool much = data_race((bool)qp->req.bell.gather.on);
+
+	if (srn_turn_kick_here(&qp->turn, SRN_TURN_GATHER))
+		return SRN_HEARD_PART;
+	return much ? SRN_HEARD_MUCH : SRN_HEARD;
+}
+
 enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 {
 	if (flushes(qp))
 		return flush_here(qp);
 	if (!streams(qp))
-		return heard(srn_turn_kick_here(&qp->turn, lags(qp) ? SRN_TURN_GATHER : SRN_TURN_SQ));
+		return run_here(qp);
 	if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_bell_hush(qp);
 		srn_turn_send_away(&qp->turn);

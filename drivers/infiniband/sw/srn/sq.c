@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "cq.h"
+#include "gather.h"
 #include "psn.h"
 #include "qp.h"
 #include "trace.h"
@@ -140,6 +141,7 @@ static void post_cqes(struct srn_qp *qp, const struct told *told)
 {
 	u32 i;
 
+	srn_gather_told(&qp->req.bell.gather);
 	for (i = 0; i < told->num; i++)
 		trace_srn_complete(qp, told->cqes + i);
 	i = srn_cq_post_many(qp->scq, told->cqes, told->num, told->failed, &qp->ibqp);

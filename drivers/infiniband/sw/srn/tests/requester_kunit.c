@@ -404,9 +404,9 @@ static void srn_requester_reset_test(struct kunit *test)
 	qp->retry = (struct srn_retry){
 		.rewound = true, .probing = true, .rnr_wait = true, .refused = true,
 	};
-	qp->req.bulky = true;
+	qp->req.psns = 7;
 	srn_requester_reset(qp);
-	KUNIT_EXPECT_FALSE(test, qp->req.bulky);
+	KUNIT_EXPECT_EQ(test, qp->req.psns, 0);
 	KUNIT_EXPECT_FALSE(test, qp->retry.rewound);
 	KUNIT_EXPECT_FALSE(test, qp->retry.probing);
 	KUNIT_EXPECT_FALSE(test, qp->retry.rnr_wait);

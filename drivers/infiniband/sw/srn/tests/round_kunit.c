@@ -52,6 +52,21 @@ static void srn_round_one_nak_a_batch_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(o->qp.dev, SRN_CNT_SENT_NAK), 1);
 }
 
+/* Whoever posts behind a request may have waited for it, but not behind an answer. */
+static void srn_round_request_tells_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+
+	o->qp.req.bell.gather.row = 5;
+	local_bh_disable();
+	srn_round_rx(&o->qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, 0));
+	KUNIT_EXPECT_EQ(test, o->qp.req.bell.gather.row, 5);
+	srn_round_rx(&o->qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0));
+	KUNIT_EXPECT_EQ(test, o->qp.req.bell.gather.row, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, wait_idle(&o->qp));
+}
+
 /* As srn_round_rx() does it, with a program between its halves that saw the completion
  * and destroys the QP: the ACK leaves before the QP goes.
  */
@@ -495,6 +510,7 @@ static struct kunit_case srn_round_cases[] = {
 	KUNIT_CASE(srn_round_ack_before_owner_test),
 	KUNIT_CASE(srn_round_owner_silent_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
+	KUNIT_CASE(srn_round_request_tells_test),
 	KUNIT_CASE(srn_round_peer_of_old_path_test),
 	KUNIT_CASE(srn_round_receive_garbage_test),
 	{}
