@@ -76,6 +76,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_bell_gather);
 
 static void end_gathering(struct srn_qp *qp)
 {
+	if (likely(!qp->req.bell.gather.on))
+		return;
 	srn_gather_end(&qp->req.bell.gather, qp->sq.fetched, jiffies);
 	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
 }

@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
-#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 
@@ -12,20 +11,6 @@ bool srn_gather_enabled = true;
 EXPORT_SYMBOL_IF_KUNIT(srn_gather_enabled);
 module_param_named(gather, srn_gather_enabled, bool, 0644);
 MODULE_PARM_DESC(gather, "put off doorbells of programs that stream, for up to 100 us (default: yes)");
-
-bool srn_gather_streams(struct srn_gather *g, u16 now)
-{
-	if ((u16)(now - g->rang) > SRN_GATHER_OLD) {
-		g->pays = false;
-		g->row = 0;
-	}
-	g->rang = now;
-	if (g->pays || g->row >= SRN_GATHER_ROW)
-		return true;
-	g->row++;
-	return false;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_gather_streams);
 
 bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail, u32 psns)
 {
@@ -64,9 +49,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_gather_look);
 
 void srn_gather_end(struct srn_gather *g, u32 to, u16 now)
 {
-	g->rang = now;
 	if (!g->on)
 		return;
+	g->rang = now;
 	g->on = false;
 	g->pays = !g->late && (g->grew || is_worth(g, to));
 	if (g->pays) {

@@ -6,6 +6,7 @@
 #ifndef SRN_GATHER_H
 #define SRN_GATHER_H
 
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 #include <linux/types.h>
@@ -37,7 +38,7 @@ struct srn_gather {
 	u8 grew : 1;	/* enough came in the first SRN_GATHER_NS, and it goes on once more */
 	u8 pays : 1;	/* it was worth it when it was tried last, not long ago */
 	u8 row;		/* doorbells since the program was told of something, up to SRN_GATHER_ROW */
-	u16 rang;	/* jiffies, at the last one, or when what it rang for was done */
+	u16 rang;	/* jiffies, at the last one, or when what was gathered was done */
 	u16 pause;	/* doorbells to be served at once */
 	u16 next_pause;	/* 0: SRN_GATHER_PAUSE */
 	u32 from;	/* behind the WQEs that it rang for, or that were there when it was looked */
@@ -62,7 +63,18 @@ static inline void srn_gather_told(struct srn_gather *g)
  * It rang SRN_GATHER_ROW times before, none of them long before the next, though it was told of nothing
  * meanwhile; or to leave its posts paid when that was tried last, not long ago.
  */
-bool srn_gather_streams(struct srn_gather *g, u16 now);
+static inline bool srn_gather_streams(struct srn_gather *g, u16 now)
+{
+	if ((u16)(now - g->rang) > SRN_GATHER_OLD) {
+		g->pays = false;
+		g->row = 0;
+	}
+	g->rang = now;
+	if (g->pays || g->row >= SRN_GATHER_ROW)
+		return true;
+	g->row++;
+	return false;
+}
 
 /**
  * srn_gather_begin() - a doorbell rang, for the WQEs from @from up to @tail, exclusive
@@ -85,7 +97,7 @@ bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail, u32 psns);
 bool srn_gather_look(struct srn_gather *g, u32 tail);
 
 /**
- * srn_gather_end() - the WQEs before @to were taken; without srn_gather_begin() it is noted when
+ * srn_gather_end() - the WQEs before @to were taken; without srn_gather_begin() nothing
  * @now: jiffies: to send much takes long, and then what was before that is not long ago
  */
 void srn_gather_end(struct srn_gather *g, u32 to, u16 now);

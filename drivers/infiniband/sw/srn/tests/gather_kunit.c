@@ -146,8 +146,6 @@ static void srn_gather_takes_long_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, 1, 1));
 	srn_gather_end(&g, 1 + SRN_GATHER_WORTH, 1000);
 	KUNIT_EXPECT_TRUE(test, srn_gather_streams(&g, 1000 + SRN_GATHER_OLD));
-	srn_gather_end(&g, 7, 2000);
-	KUNIT_EXPECT_TRUE(test, srn_gather_streams(&g, 2000 + SRN_GATHER_OLD));
 }
 
 /* Where it paid the next post is left too, whatever was told; but not a lone one later. */
