@@ -241,10 +241,13 @@ static struct dst_entry *look_up(struct srn_path *path)
 }
 
 /* Of what transforms packets (IPsec) the stack takes the netdev away only from who uses it: with it kept, one
- * other than the device's, which all paths go with, could not go as long as nothing is sent.
+ * other than the device's, which all paths go with, could not go as long as nothing is sent. And what only waits
+ * for keys is not to be kept when they have come.
  */
 static bool may_keep(const struct srn_path *path, const struct dst_entry *dst)
 {
+	if (unlikely(dst->flags & DST_XFRM_QUEUE))
+		return false;
 	return !dst_xfrm(dst) || dst->dev == path->dev->ndev;
 }
 

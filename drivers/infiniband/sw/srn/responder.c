@@ -379,9 +379,10 @@ int srn_responder_alloc(struct srn_qp *qp, u32 num)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_responder_alloc);
 
+/* Who failed by itself may not have come to it yet, while it flushes. */
 void srn_responder_leave(struct srn_qp *qp)
 {
-	if (srn_responder_receives(qp))
+	if (srn_responder_receives(qp) || (qp->state == IB_QPS_ERR && !qp->resp.ack.fatal))
 		srn_ack_leave(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_responder_leave);

@@ -477,11 +477,17 @@ void srn_window_refilled(struct srn_window *w)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_refilled);
 
+/* Of @num answers. What was lent to a young one was of small packets, and says nothing of long ones. */
+static u32 earned(const struct srn_window *w, u32 num)
+{
+	return w->ssthresh == w->most ? min(num, w->cwnd) : num;
+}
+
 void srn_window_acked(struct srn_window *w, u32 psn)
 {
 	/* What a scoreboard knew of has made it grow by then. */
 	if (unlikely(w->cwnd < w->most))
-		came(w, w->gone ? 1 : srn_psn_diff(psn, w->una), srn_window_load(w));
+		came(w, w->gone ? 1 : earned(w, srn_psn_diff(psn, w->una)), srn_window_load(w));
 	w->una = psn;
 	if (unlikely(w->cut) && srn_psn_diff(psn, w->cut_end) >= 0) {
 		w->cut = w->draining = w->tail = false;
