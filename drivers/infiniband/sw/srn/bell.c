@@ -74,11 +74,11 @@ bool srn_bell_gather(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_bell_gather);
 
-static void end_gathering(struct srn_qp *qp)
+static void end_gathering(struct srn_qp *qp, u32 to)
 {
 	if (likely(!qp->req.bell.gather.on))
 		return;
-	srn_gather_end(&qp->req.bell.gather, qp->sq.fetched, jiffies);
+	srn_gather_end(&qp->req.bell.gather, to, jiffies);
 	srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
 }
 
@@ -91,8 +91,11 @@ static void watch(struct srn_qp *qp, u64 ns)
 
 void srn_bell_hush(struct srn_qp *qp)
 {
+	u32 tail;
+
 	srn_turn_assert_owned(&qp->turn);
-	end_gathering(qp);
+	/* A worker takes it all. */
+	end_gathering(qp, srn_sq_posted(qp, &tail) ? tail : qp->sq.fetched);
 	tell(qp, false);
 	/* Nobody else would fetch it from a worker who does not come. */
 	watch(qp, 2 * SRN_TURN_LATE_NS);
@@ -161,7 +164,7 @@ bool srn_bell_idle(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	if (qp->who.kernel)
 		return false;
-	end_gathering(qp);
+	end_gathering(qp, qp->sq.fetched);
 	if (may_send && answers_come(qp)) {
 		tell(qp, false);
 		return false;

@@ -102,26 +102,29 @@ static enum srn_heard ring(struct srn_doorbell *db, unsigned long index,
  */
 static void receive_here(void)
 {
-	int i;
+	bool more;
+	int i = 0;
 
-	for (i = 0; i < SOFTIRQS && local_softirq_pending(); i++) {
+	do {
 		cond_resched();
 		local_bh_disable();
+		more = local_softirq_pending();
 		local_bh_enable();
-	}
+	} while (more && ++i < SOFTIRQS && !fatal_signal_pending(current));
 }
 
 /* Until nothing is left to be done in this thread's time. In between it holds neither turn nor
  * reference: who destroys the QP waits for both. What who is killed does not do, a worker does.
+ * Returns true if much left that was gathered.
  */
-static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
+static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
 	enum srn_heard heard = ring(db, index, srn_round_doorbell);
 
 	while (unlikely(heard == SRN_HEARD_PART || heard == SRN_HEARD_NOT)) {
 		if (fatal_signal_pending(current)) {
 			ring(db, index, srn_round_give_away);
-			return;
+			return false;
 		}
 		if (heard == SRN_HEARD_PART) {
 			cond_resched();
@@ -131,8 +134,7 @@ static void ring_until_heard(struct srn_doorbell *db, unsigned long index)
 			heard = ring(db, index, srn_round_doorbell);
 		}
 	}
-	if (heard == SRN_HEARD_MUCH)
-		receive_here();
+	return heard == SRN_HEARD_MUCH;
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -140,17 +142,20 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 	struct srn_doorbell *db = file->private_data;
 	unsigned long base = upper_32_bits((u64)arg) * 32UL;
 	u32 bits = lower_32_bits(arg);
+	bool much = false;
 
 	if (cmd != SRN_IOC_DOORBELL)
 		return -EINVAL;
 	if (!count_call(db))
 		return -EIO;
 	while (bits) {
-		ring_until_heard(db, base + __ffs(bits));
+		much |= ring_until_heard(db, base + __ffs(bits));
 		bits &= bits - 1;
 		if (bits)
 			cond_resched();
 	}
+	if (much)
+		receive_here();
 	return 0;
 }
 
