@@ -78,7 +78,7 @@ TEST_P(RcGather, SilentPostsGoAllTheSame) {
 
 TEST_P(RcGather, LongSilentPostsGoAllTheSame) {
   Pair p = Connected({.max_send_wr = kDepth}, {});
-  PostSilently(p.a.qp, kLong);
+  PostSilently(p.a.qp, kLong);  // whether they are left is up to the path: all of them go
 }
 
 // Nobody polls, rings or arms after the last post.
@@ -93,6 +93,22 @@ TEST_P(RcGather, PostsOfWhoSleepsGoAllTheSame) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       EXPECT_EQ(static_cast<uint8_t>(b_.bytes(0, size).back()), round);
     }
+  }
+}
+
+// Nor does he ring who stops the QP: the provider does, before it.
+TEST_P(RcGather, PostsGoBeforeTheQpStops) {
+  for (const bool destroyed : {false, true}) {
+    Pair p = Connected({.max_send_wr = kDepth}, {});
+    for (uint8_t round = 1; round <= 40; round++) {
+      Fill(a_.bytes(0, kShort), round);
+      Must(p.a.qp.Post(Write(round, kShort).Unsignaled()));
+    }
+    if (destroyed)
+      Must(p.a.qp.Close());
+    else
+      Must(p.a.qp.ModifyState(IBV_QPS_ERR));
+    if (IsCounted()) EXPECT_EQ(static_cast<uint8_t>(b_.bytes(0, kShort).back()), 40);
   }
 }
 

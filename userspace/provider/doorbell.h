@@ -27,7 +27,7 @@ class Gathered {
     return true;
   }
 
-  // The caller found nothing to poll, or no room to post. Most have nothing gathered either.
+  // The caller has nothing else to post for now, or stops a QP. Most have nothing gathered either.
   void Ring(int fd) {
     if (argument_.load(std::memory_order_relaxed) == 0) return;
     const uint64_t argument = argument_.exchange(0, std::memory_order_relaxed);

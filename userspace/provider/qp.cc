@@ -99,8 +99,11 @@ ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   return qp;
 }
 
+// What was posted and left goes before the QP stops: a program that closes what it is done with
+// need not know that posts are gathered.
 int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
   Qp& qp = ToQp(ibqp);
+  if (attr_mask & IBV_QP_STATE) RingForGathered(ibqp->context);
   if (const int err = Modify(ibqp, attr, attr_mask)) return err;
   if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
     // What was posted is forgotten: the queues are empty where the kernel says they begin.
@@ -129,6 +132,7 @@ int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init
 }
 
 int DestroyQp(ibv_qp* qp) {
+  RingForGathered(qp->context);
   if (const int err = ibv_cmd_destroy_qp(qp)) return err;
   EndBinds(ToQp(qp), /*posted=*/false);
   // Its number may be the next QP's.

@@ -107,7 +107,8 @@ inline Qp& ToQp(ibv_qp* qp) { return *reinterpret_cast<Qp*>(qp); }
 inline Qp& ToQp(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 static_assert(offsetof(Context, vctx) == 0);
 
-// A poll found nothing, or a queue has no room for more: what was posted and left may go.
+// A poll found nothing, a CQ is armed, a queue has no room, or a QP is to stop: what was posted and
+// left goes.
 inline void RingForGathered(ibv_context* ibcontext) {
   Context& context = ToContext(ibcontext);
   context.gathered.Ring(context.doorbell_fd);

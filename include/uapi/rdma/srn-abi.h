@@ -144,9 +144,9 @@ struct srn_cqe {
 /* Who needs the doorbell: struct srn_qp_page.status */
 #define SRN_QP_NEED_DB		(1U << 0)	/* the kernel is idle on this QP */
 /*
- * What is posted is sent a little later, with what follows. A program that has nothing
- * left to post rings, as when it finds its CQ empty, or its queue full; if not, some tens of
- * microseconds pass. No barrier: the kernel looks at sq_tail again before NEED_DB takes the place of this.
+ * What is posted is sent a little later, with what follows. A program that has nothing left to
+ * post rings: where it finds its CQ empty or its queue full, before it sleeps, and before it stops
+ * the QP; if not, some hundred microseconds pass. No barrier: the kernel looks at sq_tail again before NEED_DB takes the place of this.
  */
 #define SRN_QP_GATHERS		(1U << 1)
 

@@ -38,13 +38,17 @@ static bool lags(struct srn_qp *qp)
 }
 
 /* Nor does one that posts on though nothing is told: where few requests have a completion, these do
- * not show it. But who has armed a CQ is about to sleep, and polls no more before that.
+ * not show it.
  */
 static bool streams(struct srn_qp *qp)
 {
-	if (!srn_gather_streams(&qp->req.bell.gather, jiffies) && !lags(qp))
-		return false;
-	return !srn_cq_is_armed(qp->scq) && (qp->rcq == qp->scq || !srn_cq_is_armed(qp->rcq));
+	return srn_gather_rang(&qp->req.bell.gather, jiffies) || lags(qp);
+}
+
+/* Who has armed a CQ is about to sleep, and polls no more before that. */
+static bool may_sleep(struct srn_qp *qp)
+{
+	return srn_cq_is_armed(qp->scq) || (qp->rcq != qp->scq && srn_cq_is_armed(qp->rcq));
 }
 
 /* Messages of many packets make a batch by themselves, and to wait with them is to leave the path
@@ -62,7 +66,7 @@ bool srn_bell_gather(struct srn_qp *qp)
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (!READ_ONCE(srn_gather_enabled) || !streams(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
+	if (!READ_ONCE(srn_gather_enabled) || !streams(qp) || may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
 	    leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
 	    !srn_gather_begin(gather, qp->sq.fetched, tail, qp->req.psns))
 		return false;

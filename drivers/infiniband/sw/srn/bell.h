@@ -24,7 +24,8 @@ struct srn_bell {
 void srn_bell_reset(struct srn_qp *qp);
 
 /**
- * srn_bell_alarm() - @due: BIT(alarm) of what was waited for and is due
+ * srn_bell_alarm() - alarms came
+ * @due: BIT(alarm) of each that is due
  *
  * Return: @due, but for SRN_ALARM_GATHER if posts are left for longer.
  */

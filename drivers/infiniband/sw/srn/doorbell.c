@@ -96,7 +96,7 @@ static enum srn_heard ring(struct srn_doorbell *db, unsigned long index,
 }
 
 /* What leaves for this machine is received by softirqs of this CPU, before the call returns. What takes
- * longer than they may at once, as much that was gathered does, is left to ksoftirqd, to which a program
+ * longer than they may at once, as what was gathered often does, is left to ksoftirqd, to which a program
  * that polls for just that gives half of the CPU. So it is done here, too, but not without end: others
  * may have more received all the time.
  */
@@ -134,7 +134,7 @@ static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 			heard = ring(db, index, srn_round_doorbell);
 		}
 	}
-	return heard == SRN_HEARD_MUCH;
+	return heard == SRN_HEARD_GATHERED;
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

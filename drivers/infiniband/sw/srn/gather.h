@@ -25,8 +25,10 @@
 #define SRN_GATHER_CQES		8
 /* What was longer ago, in jiffies, says nothing of who posts now. */
 #define SRN_GATHER_OLD		max(HZ / 100, 1)
-/* PSNs that are worth a doorbell of their own: half of a window, and messages that are longer. */
-#define SRN_GATHER_PSNS		(SRN_WINDOW / 2)
+/* PSNs that are worth a doorbell of their own: a quarter of a window, and messages that are longer. Of READs
+ * the answers to several such wait for room at the peer, for longer than a doorbell takes.
+ */
+#define SRN_GATHER_PSNS		(SRN_WINDOW / 4)
 /* Doorbells that are served at once after it was not: at first, and at most. */
 #define SRN_GATHER_PAUSE	64
 #define SRN_GATHER_PAUSE_MAX	8192
@@ -57,13 +59,14 @@ static inline void srn_gather_told(struct srn_gather *g)
 }
 
 /**
- * srn_gather_streams() - a doorbell rang; whether its program waits for nothing of what it posts
+ * srn_gather_rang() - a doorbell rang
  * @now: jiffies
  *
+ * Return: true if its program waits for nothing of what it posts.
  * It rang SRN_GATHER_ROW times before, none of them long before the next, though it was told of nothing
  * meanwhile; or to leave its posts paid when that was tried last, not long ago.
  */
-static inline bool srn_gather_streams(struct srn_gather *g, u16 now)
+static inline bool srn_gather_rang(struct srn_gather *g, u16 now)
 {
 	if ((u16)(now - g->rang) > SRN_GATHER_OLD) {
 		g->pays = false;

@@ -240,9 +240,9 @@ static struct dst_entry *look_up(struct srn_path *path)
 	return path->is_v6 ? look_up6(path) : look_up4(path);
 }
 
-/* Of what transforms packets (IPsec) the stack takes the netdev away only from who uses it: with it kept, one
- * other than the device's, which all paths go with, could not go as long as nothing is sent. And what only waits
- * for keys is not to be kept when they have come.
+/* A route that transforms packets (IPsec) lets go of its netdev only when it is looked at again: kept by a QP that
+ * sends nothing, it would keep a VLAN from going. The device's own netdev is no such case: all paths go with it. Nor
+ * is one kept that only waits for keys (DST_XFRM_QUEUE): it would wait on when they have come.
  */
 static bool may_keep(const struct srn_path *path, const struct dst_entry *dst)
 {
@@ -259,7 +259,7 @@ static void cache(struct srn_path *path, struct dst_entry *dst)
 		dst_cache_set_ip4(&path->cache, dst, path->v4.saddr);
 }
 
-/* Takes a reference, lends the route. */
+/* Consumes the caller's reference; what it returns is lent. */
 static struct dst_entry *keep(struct srn_path *path, struct dst_entry *dst)
 {
 	if (unlikely(!may_keep(path, dst)))

@@ -269,7 +269,7 @@ static bool strands_next(const struct srn_qp *qp, u8 opcode, u32 len)
 {
 	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
 
-	return srn_window_is_lent(&qp->window) &&
+	return srn_window_next_is_lent(&qp->window) &&
 	       (next->length > SRN_PACK_PAYLOAD ||
 		!srn_pack_has_room_for(&qp->req.pack, opcode, len, next->length));
 }
@@ -293,8 +293,8 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	return v == SRN_V_AGAIN ? srn_build_request(qp, wqe, plan, flags, &d->skb) : v;
 }
 
-/* What is lent is the pack's alone. Returns whether anything may follow it. */
-static bool goes_behind_pack(struct srn_qp *qp)
+/* What is lent is the pack's alone. Returns false if nothing may follow it. */
+static bool leave_pack_for_next(struct srn_qp *qp)
 {
 	leave_pack(qp);
 	return !srn_window_is_full(&qp->window, 1);
@@ -338,7 +338,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 	u32 num;
 
 	srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
-	if (unlikely(qp->window.lent) && !pack_takes(qp, wqe, &plan) && !goes_behind_pack(qp))
+	if (unlikely(qp->window.lent) && !pack_takes(qp, wqe, &plan) && !leave_pack_for_next(qp))
 		return;
 	num = run_packets(qp, wqe, &plan, *budget);
 	if (num > 1)

@@ -336,7 +336,7 @@ static bool flushes(const struct srn_qp *qp)
 }
 
 /* @left: there are packets that were not looked at. False: the timer was set for what is not
- * waited for any more.
+ * waited for any more, or posts are left for longer.
  */
 static bool run_alarms(struct srn_qp *qp, bool left)
 {
@@ -520,7 +520,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_round_rx);
  * Its own CPU is better spent on posting than on sending: what it posts while another
  * CPU sends goes without a doorbell, and leaves in bursts.
  */
-static bool streams(const struct srn_qp *qp)
+static bool goes_away(const struct srn_qp *qp)
 {
 	return READ_ONCE(qp->scq->waiting) >= SRN_STREAM_CQES && srn_turn_may_go_away(&qp->turn);
 }
@@ -542,21 +542,23 @@ static enum srn_heard flush_here(struct srn_qp *qp)
 	return heard(srn_turn_run_here(&qp->turn));
 }
 
-/* Here. If posts were gathered they go; who sees that a moment late or early runs softirqs, or does not. */
+/* Runs it here, with what was gathered. The look at that is a race: at worst softirqs run once for nothing,
+ * or are left to ksoftirqd.
+ */
 static enum srn_heard run_here(struct srn_qp *qp)
 {
-	bool much = data_race((bool)qp->req.bell.gather.on);
+	bool gathered = data_race((bool)qp->req.bell.gather.on);
 
 	if (srn_turn_kick_here(&qp->turn, SRN_TURN_GATHER))
 		return SRN_HEARD_PART;
-	return much ? SRN_HEARD_MUCH : SRN_HEARD;
+	return gathered ? SRN_HEARD_GATHERED : SRN_HEARD;
 }
 
 enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 {
 	if (flushes(qp))
 		return flush_here(qp);
-	if (!streams(qp))
+	if (!goes_away(qp))
 		return run_here(qp);
 	if (srn_turn_take(&qp->turn, SRN_TURN_SQ)) {
 		srn_bell_hush(qp);

@@ -26,7 +26,7 @@ void srn_round_purge(struct srn_qp *qp);
 /* What a doorbell has led to. */
 enum srn_heard {
 	SRN_HEARD,		/* it is done, or somebody does it */
-	SRN_HEARD_MUCH,		/* likewise, and it was what was gathered */
+	SRN_HEARD_GATHERED,		/* likewise, and it was what was gathered */
 	SRN_HEARD_PART,		/* there is more to flush in the time of who rings */
 	SRN_HEARD_NOT,		/* the QP is in error and another context is busy with it: again */
 };

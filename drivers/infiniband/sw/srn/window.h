@@ -323,8 +323,8 @@ static inline void srn_window_take_back(struct srn_window *w)
 	w->lent = 0;
 }
 
-/** srn_window_is_lent() - whether what goes behind one more is beyond the window, but for what it was lent */
-static inline bool srn_window_is_lent(const struct srn_window *w)
+/** srn_window_next_is_lent() - whether one more fills the window, so that what follows would go by what was lent */
+static inline bool srn_window_next_is_lent(const struct srn_window *w)
 {
 	return unlikely(w->lent) && srn_window_load(w) + 1 + w->lent >= w->cwnd;
 }

@@ -91,6 +91,9 @@ static void srn_gather_long_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, 7, SRN_GATHER_PSNS / 8));
 	srn_gather_end(&g, 7 + SRN_GATHER_WORTH, 0);
 	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, 1, SRN_GATHER_PSNS - 1));
+	srn_gather_end(&g, 0, 0);
+	g.pause = 0;
+	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, SRN_GATHER_PSNS - 1, 1));
 }
 
 /* Doorbells at @now until one is of a stream. */
@@ -98,7 +101,7 @@ static u32 row_of(struct srn_gather *g, u16 now)
 {
 	u32 num;
 
-	for (num = 0; num <= SRN_GATHER_ROW && !srn_gather_streams(g, now); num++)
+	for (num = 0; num <= SRN_GATHER_ROW && !srn_gather_rang(g, now); num++)
 		;
 	return num;
 }
@@ -109,9 +112,9 @@ static void srn_gather_row_test(struct kunit *test)
 	struct srn_gather g = { .rang = U16_MAX };
 
 	KUNIT_EXPECT_EQ(test, row_of(&g, U16_MAX), SRN_GATHER_ROW);
-	KUNIT_EXPECT_TRUE(test, srn_gather_streams(&g, U16_MAX + SRN_GATHER_OLD));
+	KUNIT_EXPECT_TRUE(test, srn_gather_rang(&g, U16_MAX + SRN_GATHER_OLD));
 	/* The first one after a while may be the only one. */
-	KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, U16_MAX + 2 * SRN_GATHER_OLD + 1));
+	KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, U16_MAX + 2 * SRN_GATHER_OLD + 1));
 	KUNIT_EXPECT_EQ(test, row_of(&g, U16_MAX + 2 * SRN_GATHER_OLD + 1), SRN_GATHER_ROW - 1);
 }
 
@@ -122,7 +125,7 @@ static void srn_gather_told_test(struct kunit *test)
 	int i;
 
 	for (i = 1; i < 1000; i++) {
-		KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, 0));
+		KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, 0));
 		if (i % SRN_GATHER_ROW == 0)
 			srn_gather_told(&g);
 	}
@@ -135,7 +138,7 @@ static void srn_gather_seldom_test(struct kunit *test)
 	int i;
 
 	for (i = 1; i < 100; i++)
-		KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, i * (SRN_GATHER_OLD + 1)));
+		KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, i * (SRN_GATHER_OLD + 1)));
 }
 
 /* To send what was gathered may take long. */
@@ -145,7 +148,7 @@ static void srn_gather_takes_long_test(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, 1, 1));
 	srn_gather_end(&g, 1 + SRN_GATHER_WORTH, 1000);
-	KUNIT_EXPECT_TRUE(test, srn_gather_streams(&g, 1000 + SRN_GATHER_OLD));
+	KUNIT_EXPECT_TRUE(test, srn_gather_rang(&g, 1000 + SRN_GATHER_OLD));
 }
 
 /* Where it paid the next post is left too, whatever was told; but not a lone one later. */
@@ -155,12 +158,12 @@ static void srn_gather_pays_test(struct kunit *test)
 
 	gather(test, &g, SRN_GATHER_WORTH);
 	srn_gather_told(&g);
-	KUNIT_EXPECT_TRUE(test, srn_gather_streams(&g, SRN_GATHER_OLD));
-	KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, 1 + 2 * SRN_GATHER_OLD));
-	KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, 1 + 2 * SRN_GATHER_OLD));
+	KUNIT_EXPECT_TRUE(test, srn_gather_rang(&g, SRN_GATHER_OLD));
+	KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, 1 + 2 * SRN_GATHER_OLD));
+	KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, 1 + 2 * SRN_GATHER_OLD));
 	gather(test, &g, SRN_GATHER_WORTH);
 	gather(test, &g, SRN_GATHER_WORTH - 1);
-	KUNIT_EXPECT_FALSE(test, srn_gather_streams(&g, SRN_GATHER_OLD));
+	KUNIT_EXPECT_FALSE(test, srn_gather_rang(&g, SRN_GATHER_OLD));
 }
 
 /* Many posts and then silence: who waits for what they bring about would wait each time. */

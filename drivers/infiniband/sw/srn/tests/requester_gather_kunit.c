@@ -70,7 +70,7 @@ static void srn_requester_gather_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
 	KUNIT_EXPECT_TRUE(test, gathers(qp));
 	qp->page->sq_tail = 5;
-	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_MUCH);
+	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_GATHERED);
 	KUNIT_EXPECT_EQ(test, num_sent(qp), 5);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER));

@@ -77,14 +77,14 @@ static void srn_window_lends_test(struct kunit *test)
 	srn_window_lend(w, 100);
 	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW_SMALL));
 	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_SMALL + 1));
-	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	KUNIT_EXPECT_FALSE(test, srn_window_next_is_lent(w));
 	srn_window_sent(w, SRN_WINDOW_FEW - 2, true, false);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	KUNIT_EXPECT_FALSE(test, srn_window_next_is_lent(w));
 	srn_window_sent(w, 1, true, false);
-	KUNIT_EXPECT_TRUE(test, srn_window_is_lent(w));
+	KUNIT_EXPECT_TRUE(test, srn_window_next_is_lent(w));
 	srn_window_sent(w, 1, true, false);
 	srn_window_take_back(w);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_lent(w));
+	KUNIT_EXPECT_FALSE(test, srn_window_next_is_lent(w));
 	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, 1));
 	/* Something is out. */
 	KUNIT_EXPECT_FALSE(test, srn_window_is_young(w));
