@@ -175,8 +175,10 @@ TEST_P(RcHello, AckOfNonsenseCompletesNothing) {
   ep().PostSend(2, 0, 16);
   ep().PostSend(3, 0, 16);
   peer().ExpectNothingYet(kLong);
+  const Counters counters;
   for (const int psn : {0, 2, 3, 100}) peer().Send(Ack(DevPsn(psn), 1));
   peer().ExpectNothingYet(kLong);
+  EXPECT_EQ(counters.Growth("rcvd_bad_response"), 0u);
   EXPECT_FALSE(ep().PollSend());
   // As if its answer were lost.
   peer().Send(Ack(DevPsn(1), 1));

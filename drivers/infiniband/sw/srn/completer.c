@@ -449,10 +449,10 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 	 * answer to what was never sent is neither.
 	 */
 	if (!srn_window_has(&qp->window, srn_pkt(skb)->psn)) {
-		if (srn_psn_diff(srn_pkt(skb)->psn, qp->window.end) >= 0)
-			srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
-		else
+		if (srn_psn_diff(srn_pkt(skb)->psn, qp->window.end) < 0)
 			rx_late(qp, skb);
+		else if (info->op != SRN_OP_ACK || !srn_hello_draws_any(qp))
+			srn_count(qp->dev, SRN_CNT_BAD_RESPONSE);
 		goto drop;
 	}
 	switch (info->op) {

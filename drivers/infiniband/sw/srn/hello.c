@@ -85,6 +85,11 @@ static bool has_asked(const struct srn_qp *qp)
 	return qp->peer.left < HELLOS;
 }
 
+bool srn_hello_draws_any(const struct srn_qp *qp)
+{
+	return qp->peer.only_reads && has_asked(qp);
+}
+
 static void meet(struct srn_qp *qp, const struct srn_sack *sack)
 {
 	qp->peer.sacks = true;

@@ -101,6 +101,13 @@ static inline void srn_hello_begin(struct srn_peer *peer, bool answered)
 void srn_hello_send(struct srn_qp *qp);
 
 /**
+ * srn_hello_draws_any() - whether an ACK with any PSN may be the peer's to a hello
+ *
+ * Who had READs alone has none to name (rxe: that of an older connection, or 0xffffff).
+ */
+bool srn_hello_draws_any(const struct srn_qp *qp);
+
+/**
  * srn_hello_heard() - the peer sent a SACK of what is in flight: an answer to the hello, too
  * @skb: that; not consumed
  *
