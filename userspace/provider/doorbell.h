@@ -27,7 +27,7 @@ class Gathered {
     return true;
   }
 
-  // The caller has nothing else to post for now, or stops a QP. Most have nothing gathered either.
+  // Nothing follows what was left, or a QP is to stop. Most have nothing gathered either.
   void Ring(int fd) {
     if (argument_.load(std::memory_order_relaxed) == 0) return;
     const uint64_t argument = argument_.exchange(0, std::memory_order_relaxed);

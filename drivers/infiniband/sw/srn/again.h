@@ -21,8 +21,8 @@ bool srn_again_ask(struct srn_qp *qp, u32 psn);
  *
  * Of a request without a completion the program may have seen the effect, and given up the bytes since. So the
  * peer is asked by a WRITE of none that comes a second time: the ACK of that tells what it has (C9-105). It
- * leaves at once; without memory it is lost. Return: false if the request is one that the program waits for, or if the PSN in front of all
- * that is in flight is none that a WRITE may have (hello.h).
+ * leaves at once; without memory it is lost. Return: false if the request is one that the program waits for, or if
+ * the PSN in front of all that is in flight is none that a WRITE may have (hello.h).
  */
 bool srn_again_ask_bare(struct srn_qp *qp, u32 psn);
 

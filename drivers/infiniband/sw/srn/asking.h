@@ -35,7 +35,7 @@ bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan);
 enum srn_asking srn_asking_of(const struct srn_qp *qp, const struct srn_wqe *wqe,
 			      const struct srn_plan *plan, bool follows);
 
-/** srn_asking_sent() - they have left so */
+/** srn_asking_sent() - the planned packets have left, and asked as @asking says; owner of the turn */
 void srn_asking_sent(struct srn_lazy *lazy, const struct srn_plan *plan, enum srn_asking asking);
 
 /** srn_asking_end() - a round ends: if what left counts on a follower that did not, it is asked about */

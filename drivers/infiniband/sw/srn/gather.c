@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
-#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 
@@ -18,7 +17,7 @@ bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail, u32 psns)
 	u32 num = tail - from;
 
 	/* Nothing to leave, or nothing to wait for. */
-	if (g->on || !num || num >= SRN_ROUND_BUDGET || psns >= DIV_ROUND_UP(SRN_GATHER_PSNS, num))
+	if (g->on || !num || num >= SRN_ROUND_BUDGET || (u64)psns * num >= SRN_GATHER_PSNS)
 		return false;
 	if (g->pause) {
 		g->pause--;

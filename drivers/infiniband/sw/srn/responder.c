@@ -312,6 +312,12 @@ static bool send_answers(struct srn_qp *qp, int *budget)
 	return true;
 }
 
+/* No NAK tells of it: the peer has a QP that works. */
+static bool failed_by_itself(const struct srn_qp *qp)
+{
+	return qp->state == IB_QPS_ERR && !qp->resp.ack.fatal;
+}
+
 /* In the error state only the way to a NAK is finished: what the peer asked for
  * before the request that failed, then the NAK; or, if there is none, a last ACK.
  */
@@ -320,8 +326,8 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 	struct srn_responder *resp = &qp->resp;
 
 	srn_turn_assert_owned(&qp->turn);
-	/* It has failed by itself, of which no NAK tells: all that was executed before is told once. */
-	if (unlikely(qp->state == IB_QPS_ERR) && !resp->ack.fatal) {
+	/* All that was executed before is told once. */
+	if (unlikely(failed_by_itself(qp))) {
 		srn_ack_leave(qp);
 		return false;
 	}
@@ -382,7 +388,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_responder_alloc);
 /* Who failed by itself may not have come to it yet, while it flushes. */
 void srn_responder_leave(struct srn_qp *qp)
 {
-	if (srn_responder_receives(qp) || (qp->state == IB_QPS_ERR && !qp->resp.ack.fatal))
+	if (srn_responder_receives(qp) || failed_by_itself(qp))
 		srn_ack_leave(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_responder_leave);

@@ -14,7 +14,9 @@
 
 /* A link that loses a packet now and then is used with so many in flight. */
 #define SRN_WINDOW_FEW	16
-/* Small packets that leave at once are no more of a burst than what each connection begins with. */
+/* So many small packets in one pack are no more of a burst than the SRN_WINDOW_FEW long ones that each connection may
+ * begin with.
+ */
 #define SRN_WINDOW_SMALL	64
 
 /* A place in the send queue: a packet, and the WQE that it belongs to. */
