@@ -7,7 +7,6 @@
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
-#include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
 #include "again.h"
@@ -24,6 +23,7 @@
 #include "local.h"
 #include "opcode.h"
 #include "pace.h"
+#include "packing.h"
 #include "payer.h"
 #include "psn.h"
 #include "qp.h"
@@ -173,14 +173,6 @@ struct departure {
 	bool packed;	/* the pack has it */
 };
 
-static void leave_pack(struct srn_qp *qp)
-{
-	if (likely(!qp->req.pack.skb))
-		return;
-	srn_window_take_back(&qp->window);
-	srn_run_leave_pack(&qp->req.pack, &qp->req.train, &qp->path);
-}
-
 static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 		 const struct departure *d)
 {
@@ -188,7 +180,7 @@ static void emit(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *
 		srn_train_charge(&qp->req.train, &qp->path, 1,
 				 srn_pack_wire_len(plan->opcode, plan->len));
 		if (!d->follows)
-			leave_pack(qp);
+			srn_packing_leave(qp);
 	} else if (srn_opcodes[plan->opcode].hdrs & SRN_HDR_DETH) {
 		srn_xmit(&wqe->ud.av->path, d->skb, &qp->payer);
 	} else {
@@ -208,72 +200,6 @@ static bool pace_ends(const struct srn_qp *qp, const struct srn_wqe *wqe,
 	       srn_pace_ends(&qp->pace, payload + plan->num * SRN_PACE_HEADERS);
 }
 
-/* How many messages may leave as one, from the planned one on, of which there is another. */
-static u32 pack_messages(struct srn_qp *qp, const struct srn_wqe *wqe,
-			 const struct srn_plan *plan)
-{
-	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
-
-	if (!plan->last || qp->window.doubt || qp->retry.probing || next->started ||
-	    next->length > SRN_PACK_PAYLOAD || !srn_build_packs(qp, wqe, plan))
-		return 1;
-	if (!qp->req.pack_most)
-		qp->req.pack_most = srn_run_messages(&qp->path);
-	return qp->req.pack_most;
-}
-
-/* Whether the pack that waits takes what is planned. */
-static bool pack_takes(const struct srn_qp *qp, const struct srn_wqe *wqe,
-		       const struct srn_plan *plan)
-{
-	return srn_build_packs(qp, wqe, plan) &&
-	       srn_pack_has_room(&qp->req.pack, plan->opcode, plan->len);
-}
-
-static enum srn_verdict begin_pack(struct srn_qp *qp, struct srn_wqe *wqe,
-				   const struct srn_plan *plan, unsigned int flags, u32 most)
-{
-	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
-	bool young = srn_window_is_young(&qp->window);
-	struct srn_pack *pack = &qp->req.pack;
-	enum srn_verdict v = srn_build_pack(qp, wqe, plan, flags, most, pack);
-
-	/* A list is not to be several packs, each with an answer, where a window has not grown yet. */
-	if (unlikely(young) && !v)
-		srn_window_lend(&qp->window,
-				srn_pack_alike(pack, plan->opcode, max(plan->len, next->length)));
-	return v;
-}
-
-/* To the pack that waits, or as the first of one. SRN_V_AGAIN: by itself. */
-static enum srn_verdict build_packed(struct srn_qp *qp, struct srn_wqe *wqe,
-				     const struct srn_plan *plan, unsigned int flags,
-				     bool follows)
-{
-	struct srn_pack *pack = &qp->req.pack;
-	u32 most;
-
-	if (pack->skb) {
-		if (pack_takes(qp, wqe, plan))
-			return srn_build_packed(qp, wqe, plan, flags, pack);
-		leave_pack(qp);
-	}
-	most = follows ? pack_messages(qp, wqe, plan) : 1;
-	return most > 1 ? begin_pack(qp, wqe, plan, flags, most) : SRN_V_AGAIN;
-}
-
-/* Whether behind one that the pack takes the next is beyond the window, and the pack has no room for it: as
- * messages that follow each other mostly are, of the same opcode.
- */
-static bool strands_next(const struct srn_qp *qp, u8 opcode, u32 len)
-{
-	const struct srn_wqe *next = srn_sq_wqe(&qp->sq, qp->window.at.index + 1);
-
-	return srn_window_next_is_lent(&qp->window) &&
-	       (next->length > SRN_PACK_PAYLOAD ||
-		!srn_pack_has_room_for(&qp->req.pack, opcode, len, next->length));
-}
-
 static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 			      struct departure *d)
 {
@@ -281,14 +207,14 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 	unsigned int flags;
 
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
-		     (!plan->last || (next_follows(qp) && !strands_next(qp, plan->opcode, plan->len))) &&
+		     (!plan->last || (next_follows(qp) && !srn_packing_strands_next(qp, plan->opcode, plan->len))) &&
 		     !pace_ends(qp, wqe, plan);
 	d->asking = srn_asking_of(qp, wqe, plan, d->follows);
 	flags = (srn_asking_asks(d->asking) ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
 		(d->follows || qp->req.train.head ? 0 : SRN_BUILD_ALONE);
 	if (d->follows || qp->req.pack.skb)
-		v = build_packed(qp, wqe, plan, flags, d->follows);
+		v = srn_packing_build(qp, wqe, plan, flags, d->follows);
 	d->packed = !v;
 	return v == SRN_V_AGAIN ? srn_build_request(qp, wqe, plan, flags, &d->skb) : v;
 }
@@ -296,7 +222,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 /* What is lent is the pack's alone. Returns false if nothing may follow it. */
 static bool leave_pack_for_next(struct srn_qp *qp)
 {
-	leave_pack(qp);
+	srn_packing_leave(qp);
 	return !srn_window_is_full(&qp->window, 1);
 }
 
@@ -338,7 +264,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 	u32 num;
 
 	srn_segment(wqe, qp->svc, mtu, qp->window.at.psn, &plan);
-	if (unlikely(qp->window.lent) && !pack_takes(qp, wqe, &plan) && !leave_pack_for_next(qp))
+	if (unlikely(qp->window.lent) && !srn_packing_takes(qp, wqe, &plan) && !leave_pack_for_next(qp))
 		return;
 	num = run_packets(qp, wqe, &plan, *budget);
 	if (num > 1)
@@ -431,78 +357,6 @@ static bool step(struct srn_qp *qp, struct srn_wqe *wqe, int *budget)
 	return true;
 }
 
-/* Whether a WQE is a WRITE of one packet that is copied, and waits for nothing that is before it. */
-static bool is_plain(const struct srn_qp *qp, const struct srn_wqe *wqe)
-{
-	return wqe->opcode == IB_WR_RDMA_WRITE && !wqe->status && !wqe->started && !wqe->done &&
-	       !(wqe->flags & IB_SEND_FENCE) && wqe->length <= qp->mtu && srn_build_copies(wqe);
-}
-
-/* The WQE at @index if it was fetched and is plain, else NULL. */
-static struct srn_wqe *plain_at(const struct srn_qp *qp, u32 index)
-{
-	struct srn_wqe *wqe = srn_sq_wqe(&qp->sq, index);
-
-	return index != qp->sq.fetched && is_plain(qp, wqe) ? wqe : NULL;
-}
-
-/* Whether a pack waits for what follows, and no packet is accounted for by itself. What else step() asks
- * is answered with the one before, which began the pack or was added, for all that are plain: while a
- * round sends nothing comes, so that neither state nor silence nor loss is another.
- */
-static bool packs_on(const struct srn_qp *qp)
-{
-	return qp->req.pack.skb && !qp->credit.on && !qp->score && !qp->gaps &&
-	       !srn_pace_is_on(&qp->pace);
-}
-
-/* Whether a plain WQE at the cursor may go, unasked for an ACK, if the next one is plain, too. Only RC packs. */
-static bool goes_on(const struct srn_qp *qp)
-{
-	static const struct srn_plan one = { .npsn = 1, .num = 1 };
-	const struct srn_window *w = &qp->window;
-
-	return w->at.index + 1 - qp->sq.una < SRN_WINDOW_WQES && !srn_asking_needs(qp, &one);
-}
-
-/* False: the pack has no room for it, or its memory can't be read. */
-static bool pack_plain(struct srn_qp *qp, struct srn_wqe *wqe, struct srn_mem **held)
-{
-	enum srn_verdict v = srn_build_write(qp, wqe, &qp->req.pack, held);
-
-	if (v == SRN_V_AGAIN)
-		return false;
-	srn_sq_start(wqe, qp->window.at.psn, 1, 1);
-	wqe->status = v;
-	if (v)
-		return false;
-	srn_window_sent_one(&qp->window);
-	srn_window_pass(&qp->window);
-	return true;
-}
-
-/* What a list mostly is: plain WQEs that follow each other into the pack, as they would step by step.
- * What the last of them is, and each that asks, is left to step(), which looks at everything.
- */
-static void pack_on(struct srn_qp *qp, int *budget)
-{
-	struct srn_wqe *wqe = plain_at(qp, qp->window.at.index), *next;
-	u32 num = qp->req.pack.num, bytes = qp->req.pack.bytes;
-	bool lent = qp->window.lent;
-	struct srn_mem *held = NULL;
-
-	for (; wqe && *budget > 0 && goes_on(qp); wqe = next) {
-		next = plain_at(qp, qp->window.at.index + 1);
-		if (!next || (unlikely(lent) && strands_next(qp, IB_OPCODE_RC_RDMA_WRITE_ONLY, wqe->length)) ||
-		    !pack_plain(qp, wqe, &held))
-			break;
-		--*budget;
-	}
-	srn_mem_let_go(&held);
-	srn_train_charge(&qp->req.train, &qp->path, qp->req.pack.num - num,
-			 qp->req.pack.bytes - bytes);
-}
-
 /* What goes beside the cursor, as much of it as the pace lets go. */
 static void run_again(struct srn_qp *qp, int *budget)
 {
@@ -527,8 +381,8 @@ static bool run(struct srn_qp *qp, int *budget)
 			return true;
 	}
 	while (srn_gate_qp(qp) == SRN_GATE_OPEN) {
-		if (packs_on(qp))
-			pack_on(qp, budget);
+		if (qp->req.pack.skb)
+			srn_packing_go_on(qp, budget);
 		if (!is_there(qp, qp->window.at.index))
 			return false;
 		if (*budget <= 0)
@@ -545,7 +399,7 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 
 	srn_turn_assert_owned(&qp->turn);
 	more = run(qp, budget);
-	leave_pack(qp);
+	srn_packing_leave(qp);
 	qp->req.pack_most = 0;
 	if (!more)
 		srn_asking_end(qp);
