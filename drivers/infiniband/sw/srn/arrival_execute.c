@@ -78,9 +78,11 @@ static enum srn_verdict execute_data(struct srn_arrival *a)
 	v = a->end ? complete_receive(a) : SRN_OK;
 	if (v)
 		return v;
+	/* What the program was not told, since its CQ is full, the peer is not told either: no ACK, no MSN. */
+	if (unlikely(a->qp->state == IB_QPS_ERR))
+		return SRN_OK;
 	srn_arrival_done(a, a->pkt->more + 1);
-	/* What the program was not told, since its CQ is full, the peer is not told either. */
-	if (a->qp->svc->reliable && likely(a->qp->state != IB_QPS_ERR))
+	if (a->qp->svc->reliable)
 		srn_ack_done(a->qp, srn_pkt_last_psn(a->skb),
 			     a->ack_owed || (a->pkt->flags & SRN_PKT_ACKREQ));
 	return SRN_OK;

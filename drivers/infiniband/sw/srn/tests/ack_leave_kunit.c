@@ -223,6 +223,7 @@ static void srn_ack_leave_full_cq_test(struct kunit *test)
 	local_bh_disable();
 	srn_responder_rx(qp, skb);
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.msn, 0);	/* which the last word has */
 	srn_responder_send(qp, &budget);
 	local_bh_enable();
 	migrate_enable();
