@@ -88,12 +88,21 @@ static u64 pause_of(const struct srn_qp *qp)
 	return READ_ONCE(qp->dev->cc.np_min_time_between_cnps) * (u64)NSEC_PER_USEC;
 }
 
+/* Of frames, which is what the peer's pace counts. */
+static bool is_much(struct srn_qp *qp, struct sk_buff *skb)
+{
+	u32 overhead = srn_path_overhead(&qp->path);
+
+	return srn_notify_is_much(&qp->cnp_spare, skb->len - srn_pkt(skb)->bth + overhead,
+				  sizeof(struct srn_bth) + qp->mtu + SRN_ICRC_SIZE + overhead);
+}
+
 void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb)
 {
 	srn_turn_assert_owned(&qp->turn);
 	srn_pkt(skb)->flags &= ~SRN_PKT_CE;
 	srn_count_add(qp->dev, SRN_CNT_CE_RCVD, srn_pkt_num(skb));
-	if (is_told(qp, skb) &&
+	if (is_told(qp, skb) && is_much(qp, skb) &&
 	    srn_notify_is_time(&qp->cnp_next_ns, ktime_get_ns(), pause_of(qp)))
 		send_cnp(qp);
 }

@@ -123,6 +123,9 @@ struct srn_qp {
 	struct sk_buff_head rxq;	/* own lock */
 	struct sk_buff_head noticeq;	/* likewise; CNPs, which wait for nothing but the turn */
 	atomic_t rxq_bytes;		/* of both, truesize; at most SRN_RXQ_BYTES */
+
+	/* The owner of the turn only; here it takes no room. */
+	u16 cnp_spare;			/* notify.c: bytes that need not be told of */
 };
 
 /* ib_core allocates it by kzalloc(), which would take twice as much. Locks are longer where they are looked after. */

@@ -30,6 +30,24 @@ static void srn_notify_pause_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_notify_is_time(&next, now, PAUSE_NS));
 }
 
+/* Of the largest packets each, of others one for as many bytes, and the first one of all. */
+static void srn_notify_bytes_test(struct kunit *test)
+{
+	static const struct { u32 bytes, told; } rows[] = {
+		{ 1098, 1000 }, { 5000, 1000 }, { 1097, 1000 }, { 549, 500 }, { 330, 301 }, { 62, 57 },
+	};
+	u32 told, i, n;
+	u16 spare;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		spare = 0;
+		KUNIT_EXPECT_TRUE(test, srn_notify_is_much(&spare, rows[i].bytes, 1098));
+		for (n = 1, told = 1; n < 1000; n++)
+			told += srn_notify_is_much(&spare, rows[i].bytes, 1098);
+		KUNIT_EXPECT_EQ_MSG(test, told, rows[i].told, "%u", rows[i].bytes);
+	}
+}
+
 static u32 seen_prio;
 
 static int see(struct net *net, struct sock *sk, struct sk_buff *skb)
@@ -45,6 +63,7 @@ static void mark(struct kunit *test, struct srn_qp *qp)
 
 	srn_pkt(skb)->flags |= SRN_PKT_CE;
 	qp->cnp_next_ns = 0;
+	qp->cnp_spare = 0;
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
 	srn_notify_mark(qp, skb);
@@ -81,6 +100,7 @@ static void srn_notify_route_test(struct kunit *test)
 static struct kunit_case srn_notify_cases[] = {
 	KUNIT_CASE(srn_notify_route_test),
 	KUNIT_CASE(srn_notify_pause_test),
+	KUNIT_CASE(srn_notify_bytes_test),
 	{}
 };
 
