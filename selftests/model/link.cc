@@ -19,8 +19,15 @@ void Link::Drain() {
 }
 
 // Not by a distribution of the standard library: another library would have another run of a seed.
-bool Link::IsLost() {
-  return static_cast<double>(random_() >> 11) < options_.loss * static_cast<double>(1ull << 53);
+bool Link::Happens(double part) {
+  return part > 0 && static_cast<double>(random_() >> 11) < part * static_cast<double>(1ull << 53);
+}
+
+// What one that is late is late by, where others follow it as fast as they can.
+uint64_t Link::Delay(uint32_t bytes) {
+  if (!Happens(options_.late)) return 0;
+  const uint64_t packets = 1 + random_() % static_cast<uint64_t>(options_.late_packets);
+  return packets * static_cast<uint64_t>(bytes * 8e9 / options_.rate);
 }
 
 bool Link::IsDark() const {
@@ -53,8 +60,11 @@ void Link::Send(uint32_t bytes, std::function<void()> arrives) {
     ++counts_.dropped;
     return;
   }
-  if (!IsLost() && !IsDark())
-    events_.After(free_at_ + options_.propagation - events_.now(), std::move(arrives));
+  if (IsLost() || IsDark()) {
+    ++counts_.lost;
+    return;
+  }
+  events_.After(free_at_ + options_.propagation + Delay(bytes) - events_.now(), std::move(arrives));
 }
 
 }  // namespace model

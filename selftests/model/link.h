@@ -18,6 +18,8 @@ struct LinkOptions {
   uint64_t propagation = 100'000;  // ns, one way
   uint64_t queue = 200'000;        // bytes
   double loss = 0;                 // of what has passed the queue
+  double late = 0;                 // of the rest; each by a time of its own, of
+  int late_packets = 32;           // at most, that overtake it
   bool polices = false;            // as many bytes as the queue has pass at once, none waits
   uint64_t dark_from = 0;          // ns; what would pass is lost, until
   uint64_t dark_until = 0;
@@ -26,6 +28,7 @@ struct LinkOptions {
 struct LinkCounts {
   uint64_t packets = 0;  // that came to the queue,
   uint64_t dropped = 0;  // of them, since it was full
+  uint64_t lost = 0;     // behind it
   uint64_t found = 0;    // bytes that they found in it, in all
 };
 
@@ -36,7 +39,7 @@ class Link {
   void Send(uint32_t bytes, std::function<void()> arrives);
   bool IsDark() const;
   // Whether what is on the wire now, in either direction, is one of those that are lost.
-  bool IsLost();
+  bool IsLost() { return Happens(options_.loss); }
 
   const LinkCounts& counts() const { return counts_; }
 
@@ -45,6 +48,8 @@ class Link {
     uint64_t at;
     uint32_t bytes;
   };
+  bool Happens(double part);
+  uint64_t Delay(uint32_t bytes);
   void Drain();
   bool Queue(uint32_t bytes);
   bool Police(uint32_t bytes);

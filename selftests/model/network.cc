@@ -116,8 +116,10 @@ void Network::Repair(Report& report) {
   report.unrepaired = before;
   for (const Connection& c : connections_) {
     report.delivered += c.receiver.delivered();
+    report.timeouts += c.sender.timeouts();
     faults_ += c.receiver.faults() + (c.sender.acked() != c.receiver.delivered());
   }
+  report.lost = link_.counts().dropped + link_.counts().lost;
   report.again = link_.counts().packets - report.delivered;
   report.faults = faults_;
 }

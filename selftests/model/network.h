@@ -35,6 +35,8 @@ struct Report {
   uint64_t delivered = 0;  // packets, from the first on
   uint64_t again = 0;  // packets that came to the queue beside those that were delivered, from the
                        // first on
+  uint64_t lost = 0;   // packets that the queue dropped, or the wire lost, likewise
+  uint64_t timeouts = 0;    // of all connections, likewise
   uint64_t unrepaired = 0;  // packets that were posted and not acknowledged in the end
   uint64_t faults = 0;      // what may not be: see Network::SendBack(), Receiver::faults()
 };

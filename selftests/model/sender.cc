@@ -183,6 +183,7 @@ void Sender::Probe() {
 
 // Nobody gives up here: a real one does after so many retries.
 void Sender::TimedOut() {
+  ++timeouts_;
   srn_window_silent(&window_, used_++ > 0);
   Seek(window_.una);
   probing_ = true;

@@ -38,6 +38,8 @@ class Sender {
   uint64_t acked() const { return acked_; }
   bool is_idle() const { return srn_window_inflight(&window_) == 0; }
   uint64_t unacked() const { return posted_ - acked_; }
+  // Times that it gave up waiting, and began anew.
+  uint64_t timeouts() const { return timeouts_; }
 
  private:
   // What leaves.
@@ -78,8 +80,9 @@ class Sender {
   uint32_t used_ = 0;     // retries, likewise
   uint64_t waited_ = 0;   // ns, towards the timeout,
   uint64_t step_ = 0;     // and what is being waited
-  uint64_t acked_ = 0;    // packets,
-  uint64_t posted_ = 0;   // and all that are known of
+  uint64_t timeouts_ = 0;
+  uint64_t acked_ = 0;   // packets,
+  uint64_t posted_ = 0;  // and all that are known of
 };
 
 }  // namespace model
