@@ -151,7 +151,8 @@ uint64_t Sender::AckTimeout() const { return srn_rtt_patience_ns(&rtt_, kTimeout
 
 void Sender::Await() {
   const uint64_t all = AckTimeout(), probe = srn_rtt_probe_ns(&rtt_, all);
-  step_ = std::min(all - std::min(all, waited_), probe << std::min(probes_, kProbeShiftMax));
+  const uint32_t shift = std::clamp(probes_, 1u, kProbeShiftMax + 1) - 1;
+  step_ = std::min(all - std::min(all, waited_), probe << shift);
   silence_.Set(step_);
 }
 
@@ -174,7 +175,7 @@ void Sender::Silent() {
 void Sender::Probe() {
   ++probes_;
   Await();
-  const bool oldest = board_.is_open() || probes_ % 2 == 0;
+  const bool oldest = board_.is_open() || probes_ % 3 == 0;
   const uint32_t psn = oldest ? window_.una : srn_psn_add(window_.at.psn, -1);
   if (probes_ > 1) srn_window_time_again(&window_, psn, 1);
   Transmit(psn, true);

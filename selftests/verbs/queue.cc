@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "queue.h"
 
-#include <fcntl.h>
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netlink/attr.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include <net/fd.h>
 #include <result/must.h>
+
+#include "inside.h"
 
 namespace verbs_test {
 namespace {
 
 using result::Must;
 using result::SetupFailure;
-
-// This thread is in another network namespace.
-class Inside {
- public:
-  explicit Inside(const std::string& netns)
-      : back_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
-    const net::UniqueFd there(::open(("/run/netns/" + netns).c_str(), O_RDONLY | O_CLOEXEC));
-    if (setns(there.get(), CLONE_NEWNET)) throw SetupFailure("no namespace " + netns);
-  }
-  ~Inside() { (void)setns(back_.get(), CLONE_NEWNET); }
-  Inside(const Inside&) = delete;
-
- private:
-  net::UniqueFd back_;
-};
 
 // Zeros where it is not there.
 template <typename T>

@@ -24,7 +24,7 @@
 #include "xmit.h"
 
 /* Probes of what cannot be made again that tell what the peer has, before it fails, where no timeout ends that. */
-#define PROBES_BARE	4
+#define PROBES_BARE	5
 
 static struct srn_wqe *wqe_of(struct srn_qp *qp, u32 psn)
 {
@@ -124,7 +124,7 @@ static void send_ask(struct srn_qp *qp, int *budget)
 }
 
 /* The last packet: if it is all that is lost, it is repaired, and if not, the answer names the
- * gap. The oldest one, where the gap is known and what was sent for it is lost, and every second
+ * gap. The oldest one, where the gap is known and what was sent for it is lost, and every third
  * time: so that the answer to the one cannot be lost for ever. Not a READ behind others: of its
  * answer all would come again.
  */
@@ -132,7 +132,7 @@ static u32 probe_psn(struct srn_qp *qp)
 {
 	u32 last = srn_psn_add(qp->window.at.psn, -1);
 
-	if (qp->retry.rewound || qp->score || qp->gaps || qp->resend.asked || qp->retry.probes % 2 == 0 ||
+	if (qp->retry.rewound || qp->score || qp->gaps || qp->resend.asked || qp->retry.probes % 3 == 0 ||
 	    srn_wqe_is_answered(wqe_of(qp, last)))
 		return qp->window.una;
 	return last;

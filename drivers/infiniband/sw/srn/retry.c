@@ -83,8 +83,16 @@ static u64 ack_timeout(const struct srn_qp *qp)
 	return srn_rtt_patience_ns(&qp->rtt, timeout_ns(qp), used(qp));
 }
 
-/* On the way to the local ACK timeout, probes, each after twice the time. They are not charged:
- * what a peer that is late hears of them is a few packets. @more_ns are no part of it.
+/* From probe to probe the time doubles, but not after the first one: that, or its answer, may be lost
+ * as what it asks for was.
+ */
+static u32 probe_shift(u32 probes)
+{
+	return clamp_t(u32, probes, 1, PROBE_SHIFT_MAX + 1) - 1;
+}
+
+/* On the way to the local ACK timeout, probes. They are not charged: what a peer that is late hears
+ * of them is a few packets. @more_ns are no part of it.
  */
 static void await(struct srn_qp *qp, u64 more_ns)
 {
@@ -93,8 +101,7 @@ static void await(struct srn_qp *qp, u64 more_ns)
 
 	retry->step_ns = left;
 	if (srn_qp_holds(qp))
-		retry->step_ns = min(left, srn_rtt_probe_ns(&qp->rtt, all) <<
-					   min_t(u32, retry->probes, PROBE_SHIFT_MAX));
+		retry->step_ns = min(left, srn_rtt_probe_ns(&qp->rtt, all) << probe_shift(retry->probes));
 	srn_clock_set(&qp->clock, SRN_ALARM_ACK, retry->step_ns + more_ns);
 }
 

@@ -14,6 +14,10 @@
 #define SRN_RTT_UNKNOWN_MAX_NS	(250 * NSEC_PER_MSEC)
 /* A peer's CPU may be elsewhere for this long. */
 #define SRN_RTT_SLACK_NS	(1 * NSEC_PER_MSEC)
+/* What a probe waits for beside two round trips: it takes another one, and the ends their time, and all of that
+ * is to be three and a millisecond.
+ */
+#define SRN_RTT_PROBE_SLACK_NS	(SRN_RTT_SLACK_NS * 3 / 4)
 /* A sample in so many answers that are asked for is enough to follow a path. */
 #define SRN_RTT_EVERY		32
 /* No path is taken to be longer than this, or than as many local ACK timeouts, before an answer was timed. */
@@ -98,7 +102,7 @@ static inline u64 srn_rtt_probe_ns(const struct srn_rtt *rtt, u64 timeout_ns)
 	if (!path)
 		return clamp_t(u64, timeout_ns / 4, SRN_RTT_UNKNOWN_MIN_NS,
 			       SRN_RTT_UNKNOWN_MAX_NS);
-	probe = 2 * path + max_t(u64, 4 * rtt->var_ns, SRN_RTT_SLACK_NS);
+	probe = max(path + max_t(u64, 4 * rtt->var_ns, path) + SRN_RTT_PROBE_SLACK_NS, again);
 	return probe + again > timeout_ns ? min(probe, again) : probe;
 }
 

@@ -477,7 +477,7 @@ static void srn_lazy_gone_test(struct kunit *test)
 	struct srn_qp *qp = new_gone(test, 0, 0);
 	u32 first = qp->sq_psn, i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
 		run(qp);
 		KUNIT_EXPECT_EQ(test, left.packets, 2 + i);
@@ -489,7 +489,7 @@ static void srn_lazy_gone_test(struct kunit *test)
 	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
 	run(qp);
 	leave_lazy();
-	KUNIT_EXPECT_EQ(test, left.packets, 5);
+	KUNIT_EXPECT_EQ(test, left.packets, 6);
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, qp->last_error, SRN_V_LOC_PROT);
 }

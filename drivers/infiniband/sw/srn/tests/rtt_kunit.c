@@ -22,19 +22,19 @@ static void srn_rtt_test(struct kunit *test)
 	srn_rtt_sample(&rtt, 8000000);
 	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 8000000);
 	KUNIT_EXPECT_EQ(test, rtt.var_ns, 4000000);
-	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 32000000);
+	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 24000000 + SRN_RTT_PROBE_SLACK_NS);
 	for (i = 1; i < SRN_RTT_EVERY; i++)
 		KUNIT_EXPECT_FALSE_MSG(test, srn_rtt_wants(&rtt), "%d", i);
 	KUNIT_EXPECT_TRUE(test, srn_rtt_wants(&rtt));
 	for (i = 0; i < 100; i++)
 		srn_rtt_sample(&rtt, 8000000);
-	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 16000000 + SRN_RTT_SLACK_NS);
+	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 16000000 + SRN_RTT_PROBE_SLACK_NS);
 	srn_rtt_sample(&rtt, 16000000);
 	KUNIT_EXPECT_EQ(test, rtt.srtt_ns, 9000000);
 	/* An answer within one tick of the clock is one. */
 	rtt = (struct srn_rtt){};
 	srn_rtt_sample(&rtt, 0);
-	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 2 + SRN_RTT_SLACK_NS);
+	KUNIT_EXPECT_EQ(test, probe_ns(&rtt), 1 + SRN_RTT_SLACK_NS);
 }
 
 #define TIMEOUT	(68 * (u64)NSEC_PER_MSEC)
@@ -133,12 +133,12 @@ static void srn_rtt_timeout_test(struct kunit *test)
 static void srn_rtt_probe_in_time_test(struct kunit *test)
 {
 	static const struct { u64 srtt, timeout, probe; } rows[] = {
-		{ 20000000, 66000000, 41000000 },
-		{ 20000000, 65999999, 25000000 },
+		{ 20000000, 65750000, 40750000 },
+		{ 20000000, 65749999, 25000000 },
 		{ 100000000, 250000000, 125000000 },
 		{ 500000000, 250000000, 625000000 },
-		{ 1000000, 250000000, 3000000 },
-		{ 1000000, U64_MAX, 3000000 },
+		{ 1000000, 250000000, 2750000 },
+		{ 1000000, U64_MAX, 2750000 },
 		/* To wait for what makes it sure costs more. */
 		{ 1000000, 1000000, 2000000 },
 	};
