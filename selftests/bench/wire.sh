@@ -5,15 +5,16 @@
 # both ends are in one machine.
 
 # wire_shape on|off: of the veths of srn and rxe. On, the sender's stack cuts trains in front of them, since
-# they take no lists of packets, as a NIC's driver takes none; they receive by a NAPI with GRO, as NICs do.
+# they take no lists of packets, as a NIC's driver takes none; they receive by a NAPI with GRO, as NICs do,
+# which a veth has for nothing that an end with TSO sends.
 wire_shape() {
 	local list=off gro=on dev
 
 	[ "$1" = on ] || list=on gro=off
-	ip netns exec a ethtool -K a0 tx-gso-list $list gro $gro &&
-		ip netns exec b ethtool -K b0 tx-gso-list $list gro $gro || return
+	ip netns exec a ethtool -K a0 tx-gso-list $list tso $list gro $gro &&
+		ip netns exec b ethtool -K b0 tx-gso-list $list tso $list gro $gro || return
 	[ ! -e /sys/class/net/v0 ] || for dev in v0 v1; do
-		ethtool -K $dev tx-gso-list $list gro $gro || return
+		ethtool -K $dev tx-gso-list $list tso $list gro $gro || return
 	done
 }
 
