@@ -89,12 +89,11 @@ static void copy_frags(const struct sk_buff *skb, u32 from, void *to, u32 len)
 	}
 }
 
-int srn_copy_pages(const struct sk_buff *skb, u32 from, void *to, u32 len)
+/* What @skb has itself, all of it. */
+static void copy_own(const struct sk_buff *skb, u32 from, void *to, u32 len)
 {
 	u32 head = skb_headlen(skb), here;
 
-	if (unlikely(from > skb->len || len > skb->len - from))
-		return -EFAULT;
 	if (from < head) {
 		here = min(len, head - from);
 		srn_copy(to, skb->data + from, here);
@@ -102,12 +101,56 @@ int srn_copy_pages(const struct sk_buff *skb, u32 from, void *to, u32 len)
 		to += here;
 		len -= here;
 	}
-	if (!len)
-		return 0;
-	/* IP's fragments are lists. */
-	if (unlikely(skb_has_frag_list(skb) || !skb_frags_readable(skb)))
+	if (len)
+		copy_frags(skb, from - head, to, len);
+}
+
+static int copy_part(const struct sk_buff *part, u32 from, void *to, u32 len)
+{
+	if (unlikely(skb_has_frag_list(part) || !skb_frags_readable(part)))
+		return skb_copy_bits(part, from, to, len);
+	copy_own(part, from, to, len);
+	return 0;
+}
+
+/* IP's fragments are such lists, and packets that a NAPI coupled. */
+static int copy_list(const struct sk_buff *skb, u32 from, void *to, u32 len)
+{
+	u32 own = skb_pagelen(skb), here;
+	const struct sk_buff *part;
+	int err = 0;
+
+	if (from < own) {
+		here = min(len, own - from);
+		copy_own(skb, from, to, here);
+		from += here;
+		to += here;
+		len -= here;
+	}
+	from -= own;
+	for (part = skb_shinfo(skb)->frag_list; part && len && !err; part = part->next) {
+		if (from >= part->len) {
+			from -= part->len;
+			continue;
+		}
+		here = min(len, part->len - from);
+		err = copy_part(part, from, to, here);
+		from = 0;
+		to += here;
+		len -= here;
+	}
+	return unlikely(len && !err) ? -EFAULT : err;
+}
+
+int srn_copy_pages(const struct sk_buff *skb, u32 from, void *to, u32 len)
+{
+	if (unlikely(from > skb->len || len > skb->len - from))
+		return -EFAULT;
+	if (unlikely(!skb_frags_readable(skb)))
 		return skb_copy_bits(skb, from, to, len);
-	copy_frags(skb, from - head, to, len);
+	if (skb_has_frag_list(skb))
+		return copy_list(skb, from, to, len);
+	copy_own(skb, from, to, len);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_copy_pages);

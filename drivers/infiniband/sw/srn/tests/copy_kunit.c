@@ -206,6 +206,20 @@ static void srn_copy_skb_test(struct kunit *test)
 	}
 }
 
+/* A list that has less than the packet says. */
+static void srn_copy_short_list_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct sk_buff *skb = make_packet(test, true);
+
+	skb->len += 8;
+	skb->data_len += 8;
+	KUNIT_EXPECT_EQ(test, -EFAULT, srn_copy_skb(skb, 0, c->to, skb->len));
+	KUNIT_EXPECT_EQ(test, -EFAULT, srn_copy_skb(skb, skb->len - 4, c->to, 4));
+	KUNIT_EXPECT_EQ(test, 0, srn_copy_skb(skb, skb->len - 12, c->to, 4));
+	kfree_skb(skb);
+}
+
 static struct kunit_case copy_cases[] = {
 	KUNIT_CASE(srn_copy_lengths_test),
 #ifdef CONFIG_X86_64
@@ -213,6 +227,7 @@ static struct kunit_case copy_cases[] = {
 	KUNIT_CASE(srn_copy_order_test),
 #endif
 	KUNIT_CASE(srn_copy_skb_test),
+	KUNIT_CASE(srn_copy_short_list_test),
 	{}
 };
 
