@@ -8,6 +8,7 @@
 #include <linux/rculist.h>
 #include <net/net_namespace.h>
 
+#include "convoy.h"
 #include "device.h"
 #include "gid.h"
 #include "net.h"
@@ -140,8 +141,7 @@ static int check_address(const struct srn_qp *qp, struct srn_net *snet, struct s
 	return ours ? PASS : SRN_CNT_RX_BAD_ADDR;
 }
 
-/* The ICRC last: it reads all of the packet, and who is no peer shall not make us do that. */
-static int check(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
+static int check_peer(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
 {
 	const struct srn_opcode *info = srn_pkt_info(skb);
 	const struct srn_pkt *pkt = srn_pkt(skb);
@@ -150,8 +150,13 @@ static int check(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *
 	       check_service(qp, pkt) ?:
 	       check_pkey(pkt) ?:
 	       check_state(qp, info) ?:
-	       check_address(qp, snet, skb) ?:
-	       check_icrc(skb);
+	       check_address(qp, snet, skb);
+}
+
+/* The ICRC last: it reads all of the packet, and who is no peer shall not make us do that. */
+static int check(const struct srn_qp *qp, struct srn_net *snet, struct sk_buff *skb)
+{
+	return check_peer(qp, snet, skb) ?: check_icrc(skb);
 }
 
 /* A packet for no QP, or for one of another namespace, counts for the device with the
@@ -189,5 +194,58 @@ void srn_demux(struct srn_net *snet, struct sk_buff *skb)
 			srn_count(qp->dev, SRN_CNT_RX_OPCODE);
 		srn_round_rx(qp, skb);
 	}
+	srn_qp_ref_put(ref);
+}
+
+static void refuse_all(struct srn_net *snet, struct srn_qp *qp, struct sk_buff_head *parts, int counter)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(parts)))
+		refuse(snet, qp, skb, counter);
+}
+
+static void hand_over(struct srn_qp *qp, struct sk_buff_head *good)
+{
+	if (!skb_queue_empty(good))
+		srn_round_rx(qp, srn_convoy_join(good));
+}
+
+/* One that was damaged is lost, and those behind it are another run. */
+static void take_good(struct srn_net *snet, struct srn_qp *qp, struct sk_buff_head *parts)
+{
+	struct sk_buff_head good;
+	struct sk_buff *skb;
+	int refused;
+
+	__skb_queue_head_init(&good);
+	while ((skb = __skb_dequeue(parts))) {
+		refused = check_icrc(skb);
+		if (likely(!refused)) {
+			__skb_queue_tail(&good, skb);
+			continue;
+		}
+		hand_over(qp, &good);
+		refuse(snet, qp, skb, refused);
+	}
+	hand_over(qp, &good);
+}
+
+void srn_demux_convoy(struct srn_net *snet, struct sk_buff_head *parts)
+{
+	struct srn_qp_ref *ref = get_ref(snet, skb_peek(parts));
+	struct srn_qp *qp;
+	int refused;
+
+	if (!ref) {
+		refuse_all(snet, NULL, parts, SRN_CNT_RX_NO_QP);
+		return;
+	}
+	qp = ref->qp;
+	refused = check_peer(qp, snet, skb_peek(parts));
+	if (refused)
+		refuse_all(snet, qp, parts, refused);
+	else
+		take_good(snet, qp, parts);
 	srn_qp_ref_put(ref);
 }

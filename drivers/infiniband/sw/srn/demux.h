@@ -4,6 +4,7 @@
 #define SRN_DEMUX_H
 
 struct sk_buff;
+struct sk_buff_head;
 struct srn_net;
 
 /**
@@ -15,5 +16,14 @@ struct srn_net;
  * Softirq, RCU read side. skb->dev is NULL; skb->skb_iif tells where it came in.
  */
 void srn_demux(struct srn_net *snet, struct sk_buff *skb);
+
+/**
+ * srn_demux_convoy() - the same with packets that follow each other: what is that of all is looked at once
+ * @parts: parsed, each follows that before it (srn_convoy_follows()), SRN_RUN_MAX at most; one at least;
+ *	none is left
+ *
+ * The ICRC of each is looked at.
+ */
+void srn_demux_convoy(struct srn_net *snet, struct sk_buff_head *parts);
 
 #endif

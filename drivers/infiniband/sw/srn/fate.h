@@ -38,6 +38,7 @@
 #define SRN_FATE_H
 
 #include <linux/kconfig.h>
+#include <linux/types.h>
 
 struct sk_buff;
 struct srn_net;
@@ -69,6 +70,12 @@ int srn_fate_get(char *page);
 /** srn_fate_exit() - when nothing arrives any more; may sleep */
 void srn_fate_exit(void);
 
+/** srn_fate_is_on() - whether there are rules */
+static inline bool srn_fate_is_on(void)
+{
+	return static_branch_unlikely(&srn_fate_rules);
+}
+
 /**
  * srn_fate() - a packet arrived: @pass it on, now, twice, later, changed, or never
  * @skb: at the UDP header, which may be all that is sound about it; consumed
@@ -84,6 +91,11 @@ static inline void srn_fate(struct srn_net *snet, struct sk_buff *skb, srn_fate_
 }
 
 #else
+
+static inline bool srn_fate_is_on(void)
+{
+	return false;
+}
 
 static inline void srn_fate(struct srn_net *snet, struct sk_buff *skb, srn_fate_pass_fn pass)
 {

@@ -6,6 +6,7 @@
 #include "cut.h"
 #include "device.h"
 #include "fate.h"
+#include "gro.h"
 #include "head.h"
 #include "icrc.h"
 #include "knob.h"
@@ -39,7 +40,7 @@ static int __init srn_init(void)
 	err = srn_turn_setup();
 	if (err)
 		goto err_qpn;
-	err = srn_net_init(srn_recv);
+	err = srn_net_init(srn_recv, srn_gro_receive);
 	if (err)
 		goto err_turn;
 	err = srn_netdev_init();

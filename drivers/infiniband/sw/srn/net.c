@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* UDP sockets on port 4791, one pair per network namespace, and the devices that live
- * there. What arrives goes to the function that was handed in at the start.
+ * there. What arrives goes to the functions that were handed in at the start.
  */
 #include "net.h"
 
@@ -23,6 +23,7 @@ struct pernet {
 
 static unsigned int pernet_id;
 static srn_net_rx_fn net_rx;
+static srn_net_gro_fn net_gro;
 static DEFINE_MUTEX(nets_lock);		/* snet->users, pernet->snet, snet->devs */
 static DECLARE_WAIT_QUEUE_HEAD(net_closed);
 
@@ -71,6 +72,7 @@ static struct socket *open_socket(struct srn_net *snet, struct udp_port_cfg *cfg
 		.sk_user_data = snet,
 		.encap_type = 1,	/* any but 0: net_rx() gets the packets */
 		.encap_rcv = net_rx,
+		.gro_receive = net_gro,
 	};
 	struct socket *sock;
 	int err;
@@ -80,7 +82,8 @@ static struct socket *open_socket(struct srn_net *snet, struct udp_port_cfg *cfg
 	if (err)
 		return ERR_PTR(err);
 	setup_udp_tunnel_sock(snet->net, sock, &tunnel);
-	udp_allow_gso(sock->sk);	/* runs come uncut; all else is cut for a tunnel's socket */
+	/* Runs come uncut, and what was coupled whole; all else is cut for a tunnel's socket. */
+	udp_allow_gso(sock->sk);
 	return sock;
 }
 
@@ -124,6 +127,7 @@ static struct srn_net *open_net(struct net *net)
 	if (!snet)
 		return ERR_PTR(-ENOMEM);
 	snet->net = net;
+	atomic64_set(&snet->gro_from, get_jiffies_64());
 	INIT_LIST_HEAD(&snet->devs);
 	err = open_v4(snet);
 	if (err)
@@ -194,9 +198,10 @@ static struct pernet_operations pernet_ops = {
 	.size = sizeof(struct pernet),
 };
 
-int srn_net_init(srn_net_rx_fn rx)
+int srn_net_init(srn_net_rx_fn rx, srn_net_gro_fn gro)
 {
 	net_rx = rx;
+	net_gro = gro;
 	return register_pernet_subsys(&pernet_ops);
 }
 

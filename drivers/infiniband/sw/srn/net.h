@@ -3,6 +3,8 @@
 #ifndef SRN_NET_H
 #define SRN_NET_H
 
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/net.h>
 #include <linux/skbuff.h>
@@ -17,6 +19,7 @@ struct srn_net {
 	struct socket *sock6;		/* NULL where IPv6 is off */
 	struct list_head devs;		/* struct srn_dev.node, RCU */
 	unsigned int users;
+	atomic64_t gro_from;		/* jiffies: no packets are coupled before */
 };
 
 /**
@@ -57,8 +60,28 @@ struct srn_dev *srn_net_find_dev(struct srn_net *snet, const struct sk_buff *skb
  */
 typedef int (*srn_net_rx_fn)(struct sock *sk, struct sk_buff *skb);
 
+/**
+ * typedef srn_net_gro_fn - couples what a NAPI received for the sockets
+ *
+ * As struct udp_tunnel_sock_cfg has it.
+ */
+typedef struct sk_buff *(*srn_net_gro_fn)(struct sock *sk, struct list_head *held,
+					  struct sk_buff *skb);
+
+/** srn_net_rest_gro() - for ten seconds no packets are coupled; any context */
+static inline void srn_net_rest_gro(struct srn_net *snet)
+{
+	atomic64_set(&snet->gro_from, get_jiffies_64() + 10 * HZ);
+}
+
+/** srn_net_gro_rests() - whether that is so; any context */
+static inline bool srn_net_gro_rests(const struct srn_net *snet)
+{
+	return time_before64(get_jiffies_64(), (u64)atomic64_read(&snet->gro_from));
+}
+
 /** srn_net_init() - once, before the first device; may sleep; 0 or -errno */
-int srn_net_init(srn_net_rx_fn rx);
+int srn_net_init(srn_net_rx_fn rx, srn_net_gro_fn gro);
 void srn_net_exit(void);
 
 #endif

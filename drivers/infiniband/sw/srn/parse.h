@@ -37,6 +37,7 @@ struct srn_pkt {
 #define SRN_PKT_V6		BIT(2)
 #define SRN_PKT_LENT		BIT(3)	/* run: its payload is leased (lease.h) */
 #define SRN_PKT_CE		BIT(4)	/* a router marked it, and nobody was told yet */
+#define SRN_PKT_JOINED		BIT(5)	/* run: it came in packets (convoy.h) */
 
 /* What a RETH or AtomicETH names in the responder's memory. */
 struct srn_range {

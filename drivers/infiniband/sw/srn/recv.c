@@ -4,9 +4,12 @@
  */
 #include "recv.h"
 
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
+#include "convoy.h"
 #include "demux.h"
 #include "device.h"
 #include "fate.h"
@@ -24,12 +27,12 @@ static const enum srn_counter parse_counters[SRN_PARSE_MAX] = {
 
 /* A packet for none of our addresses is not ours to count. */
 static void count_refused(struct srn_net *snet, const struct sk_buff *skb,
-			  enum srn_parse_result res)
+			  enum srn_parse_result res, u32 num)
 {
 	struct srn_dev *dev = srn_net_find_dev(snet, skb);
 
 	if (dev)
-		srn_count(dev, parse_counters[res]);
+		srn_count_add(dev, parse_counters[res], num);
 }
 
 /* The packet may wait for its QP's turn. It must not hold the sender's socket
@@ -47,7 +50,7 @@ static void leave_stack(struct sk_buff *skb)
 static void judge(struct srn_net *snet, struct sk_buff *skb, enum srn_parse_result res)
 {
 	if (res && res != SRN_PARSE_OPCODE) {	/* a reserved one may draw a NAK */
-		count_refused(snet, skb, res);
+		count_refused(snet, skb, res, 1);
 		kfree_skb(skb);
 		return;
 	}
@@ -65,6 +68,62 @@ static void prove_uncut(struct srn_net *snet, struct sk_buff *skb, bool run)
 	judge(snet, skb, run ? srn_run_parse(skb) : SRN_PARSE_LENGTH);
 }
 
+/* As far as they follow each other they are looked up, and taken, as one. */
+static void prove_parts(struct srn_net *snet, struct sk_buff_head *parts)
+{
+	struct sk_buff_head group;
+	enum srn_parse_result res;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&group);
+	while ((skb = __skb_dequeue(parts))) {
+		res = srn_parse(skb);
+		if (!skb_queue_empty(&group) &&
+		    (res || skb_queue_len(&group) == SRN_RUN_MAX ||
+		     !srn_convoy_follows(skb_peek_tail(&group), skb)))
+			srn_demux_convoy(snet, &group);
+		if (likely(!res))
+			__skb_queue_tail(&group, skb);
+		else
+			judge(snet, skb, res);
+	}
+	if (!skb_queue_empty(&group))
+		srn_demux_convoy(snet, &group);
+}
+
+/* What can't be parted any more is lost, once: a filter of somebody's put it into one piece, and
+ * would do so with what is sent again.
+ */
+static void refuse_convoy(struct srn_net *snet, struct sk_buff *skb, enum srn_parse_result res, u32 num)
+{
+	if (res == SRN_PARSE_LENGTH)
+		srn_net_rest_gro(snet);
+	count_refused(snet, skb, res, num);
+	kfree_skb(skb);
+}
+
+static void prove_convoy(struct srn_net *snet, struct sk_buff *skb)
+{
+	u32 num = skb_shinfo(skb)->gso_segs, lost;
+	struct sk_buff_head parts;
+	enum srn_parse_result res;
+
+	__skb_queue_head_init(&parts);
+	res = srn_convoy_part(skb, &parts, &lost);
+	if (unlikely(res)) {
+		refuse_convoy(snet, skb, res, num);
+		return;
+	}
+	if (unlikely(lost))
+		count_refused(snet, skb, SRN_PARSE_NOMEM, lost);
+	if (!srn_fate_is_on()) {
+		prove_parts(snet, &parts);
+		return;
+	}
+	while ((skb = __skb_dequeue(&parts)))
+		srn_fate(snet, skb, prove);
+}
+
 int srn_recv(struct sock *sk, struct sk_buff *skb)
 {
 	struct srn_net *snet = rcu_dereference_sk_user_data(sk);
@@ -78,6 +137,10 @@ int srn_recv(struct sock *sk, struct sk_buff *skb)
 		return 0;
 	}
 	leave_stack(skb);
+	if (srn_convoy_arrived(skb)) {
+		prove_convoy(snet, skb);
+		return 0;
+	}
 	run = srn_run_arrived(skb);
 	if (run || skb_is_gso(skb))
 		prove_uncut(snet, skb, run);
@@ -85,3 +148,4 @@ int srn_recv(struct sock *sk, struct sk_buff *skb)
 		srn_fate(snet, skb, prove);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_recv);

@@ -11,6 +11,7 @@
 #include "bell.h"
 #include "clock.h"
 #include "completer.h"
+#include "convoy.h"
 #include "gather.h"
 #include "hello.h"
 #include "notify.h"
@@ -54,17 +55,18 @@ static long share_of(const struct srn_qp *qp, long all)
 	return unlikely(READ_ONCE(qp->parked)) ? min(share, rxq_share.most) : share;
 }
 
-/* What waits is counted in the memory that it holds, for the QP and for its device. */
-static bool charge(struct srn_qp *qp, struct sk_buff *skb)
+/* What waits is counted in the memory that it holds, for the QP and for its device. False: there is no
+ * room, and @full counts that.
+ */
+static bool charge(struct srn_qp *qp, const struct sk_buff *skb, enum srn_counter *full)
 {
 	long own = atomic_add_return(skb->truesize, &qp->rxq_bytes);
 	long all = atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes);
 
 	if (likely(own <= share_of(qp, all)))
 		return true;
-	srn_count_add(qp->dev, own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL,
-		      srn_pkt_num(skb));
 	uncharge(qp, skb);
+	*full = own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL;
 	return false;
 }
 
@@ -134,9 +136,14 @@ static void split(struct srn_qp *qp, struct sk_buff *skb, struct sk_buff_head *p
 	struct sk_buff *part;
 
 	__skb_queue_head_init(parts);
-	srn_count(qp->dev, SRN_CNT_SPLIT_RUNS);
-	srn_count_add(qp->dev, SRN_CNT_RX_NOMEM, srn_run_split(skb, parts));
-	consume_skb(skb);
+	if (srn_pkt_is_joined(skb)) {
+		srn_count(qp->dev, SRN_CNT_SPLIT_CONVOYS);
+		srn_convoy_split(skb, parts);
+	} else {
+		srn_count(qp->dev, SRN_CNT_SPLIT_RUNS);
+		srn_count_add(qp->dev, SRN_CNT_RX_NOMEM, srn_run_split(skb, parts));
+		consume_skb(skb);
+	}
 	skb_queue_walk(parts, part)
 		charge_again(qp, part);
 }
@@ -218,6 +225,7 @@ static bool rx_request(struct srn_qp *qp, struct sk_buff *skb)
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
+	enum srn_counter whole = srn_pkt_is_joined(skb) ? SRN_CNT_RCVD_CONVOYS : SRN_CNT_RCVD_RUNS;
 	bool run = srn_pkt_is_run(skb);
 
 	if (unlikely(!is_from_peer(qp, skb))) {
@@ -244,7 +252,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		return false;
 	}
 	if (run)
-		srn_count(qp->dev, SRN_CNT_RCVD_RUNS);
+		srn_count(qp->dev, whole);
 	return true;
 }
 
@@ -469,11 +477,17 @@ void srn_round_init(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
+/* From BTH to ICRC, which one of a convoy has not any more. */
+static u32 packet_bytes(struct sk_buff *skb)
+{
+	return srn_pkt(skb)->hdr_len + ALIGN(srn_pkt(skb)->len, 4) + SRN_ICRC_SIZE;
+}
+
 static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	srn_count_add(qp->dev, SRN_CNT_RCVD_PKTS, srn_pkt_num(skb));
 	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES,
-		      srn_pkt_is_run(skb) ? srn_run_bytes(skb) : skb->len - srn_pkt(skb)->bth);
+		      srn_pkt_is_run(skb) ? srn_run_bytes(skb) : packet_bytes(skb));
 }
 
 /* An answer that may wait leaves when this CPU has received what it has at hand. */
@@ -485,15 +499,40 @@ static void go_on(struct srn_qp *qp)
 		srn_turn_run(&qp->turn);
 }
 
+static bool add_last(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter *full)
+{
+	if (unlikely(!charge(qp, skb, full)))
+		return false;
+	count_rx(qp, skb);
+	skb_queue_tail(unlikely(is_notice(skb)) ? &qp->noticeq : &qp->rxq, skb);
+	return true;
+}
+
+/* Packets that were joined are let in as far as there is room: all of them might never have it. */
+static void enqueue_each(struct srn_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff_head parts;
+	enum srn_counter full;
+
+	__skb_queue_head_init(&parts);
+	srn_count(qp->dev, SRN_CNT_SPLIT_CONVOYS);
+	srn_convoy_split(skb, &parts);
+	while ((skb = __skb_dequeue(&parts)))
+		if (!add_last(qp, skb, &full))
+			refuse(qp, skb, full);
+}
+
 /* As the network would: a queue that grows without bound is a gift to whoever floods us. */
 static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
 {
-	if (!charge(qp, skb)) {
-		kfree_skb(skb);
+	enum srn_counter full;
+
+	if (likely(add_last(qp, skb, &full)))
 		return;
-	}
-	count_rx(qp, skb);
-	skb_queue_tail(unlikely(is_notice(skb)) ? &qp->noticeq : &qp->rxq, skb);
+	if (srn_pkt_is_joined(skb))
+		enqueue_each(qp, skb);
+	else
+		refuse(qp, skb, full);
 }
 
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)

@@ -17,6 +17,8 @@ enum srn_counter {
 	SRN_CNT_RCVD_BYTES,
 	SRN_CNT_RCVD_RUNS,		/* several of these at once, uncut (run.h) */
 	SRN_CNT_SPLIT_RUNS,		/* and cut here, since one of them was not what was expected */
+	SRN_CNT_RCVD_CONVOYS,		/* several packets that a NAPI received together, taken as one */
+	SRN_CNT_SPLIT_CONVOYS,		/* taken one by one: one was not what was expected, or there was no room */
 	SRN_CNT_DUP_REQUEST,		/* request with a PSN behind the expected one */
 	SRN_CNT_PARTS_FULL,		/* READ or atomic to be answered again; too many were */
 	SRN_CNT_OUT_OF_SEQ,		/* request with a PSN ahead: a gap */
@@ -91,6 +93,8 @@ enum srn_counter {
 	X(RCVD_BYTES, "rcvd_bytes") \
 	X(RCVD_RUNS, "rcvd_runs") \
 	X(SPLIT_RUNS, "split_runs") \
+	X(RCVD_CONVOYS, "rcvd_convoys") \
+	X(SPLIT_CONVOYS, "split_convoys") \
 	X(DUP_REQUEST, "duplicate_request") \
 	X(PARTS_FULL, "duplicate_read_full") \
 	X(OUT_OF_SEQ, "out_of_sequence") \
