@@ -4,12 +4,15 @@
 #include <sys/socket.h>
 
 #include <cstdio>
+#include <fstream>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
 
+#include <net/command.h>
 #include <share/kernel_log.h>
+#include <share/parameter.h>
 
 #include "recovery.h"
 #include "wire.h"
@@ -25,6 +28,13 @@ void HoldTimestamps() {
   if (fd >= 0) (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 }
 
+// The device's netdev receives by a NAPI, which holds back for so long what may be coupled.
+bool Couple(const wire::Config& config, int nanoseconds) {
+  std::ofstream wait("/sys/class/net/" + config.netdev + "/gro_flush_timeout");
+  return net::Run({"ethtool", "-K", config.netdev, "gro", "on"}) &&
+         wait << nanoseconds << std::flush && share::SetParameter("gro", "Y");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,6 +43,8 @@ int main(int argc, char** argv) {
   wire::Config config = wire::Config::FromEnvironment();
   bool make_topology = false;
   app.add_flag("--topology", make_topology, "create the veth pair and the RDMA link first");
+  int napi = 0;
+  app.add_option("--napi", napi, "couple what comes within as many nanoseconds (gro=Y)");
   app.add_option("--device", config.device, "RDMA device under test (SRN_DEV)");
   app.add_option("--type", config.type, "link type for --topology (SRN_TYPE)");
   app.add_option("--pcap", config.pcap_dir, "write a capture per test there (SRN_WIRE_PCAP)");
@@ -57,6 +69,10 @@ int main(int argc, char** argv) {
   }
   if (!wire::SetRecovery(config.recovery)) {
     std::fprintf(stderr, "the module has no recovery \"%s\"\n", config.recovery.c_str());
+    return 2;
+  }
+  if (napi && !Couple(wire::Wire::Get().config(), napi)) {
+    std::fprintf(stderr, "nothing couples there\n");
     return 2;
   }
   testing::UnitTest::GetInstance()->listeners().Append(new share::KernelLog);
