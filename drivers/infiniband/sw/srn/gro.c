@@ -95,12 +95,19 @@ static bool is_plain(struct sk_buff *skb)
 	return pskb_may_pull(skb, skb_gro_offset(skb) + sizeof(struct srn_bth)) && is_plain_ip(skb);
 }
 
+static bool is_bare(const struct sk_buff *skb)
+{
+	return !skb->_skb_refdst && !skb_get_nfct(skb) && !skb_has_extensions((struct sk_buff *)skb) &&
+	       !skb_metadata_len(skb);
+}
+
 /* Whether anything may be coupled with it. What the stack has flushed is a fragment, has another
- * length than it says, or is several already.
+ * length than it says, or is several already. What IPsec or a filter says of one is not said of others.
  */
 static bool is_fit(const struct sk_buff *skb)
 {
-	return !NAPI_GRO_CB(skb)->flush && is_plain_udp(skb) && is_part(bth_of(skb, skb)->opcode);
+	return !NAPI_GRO_CB(skb)->flush && (!skb->slow_gro || is_bare(skb)) && is_plain_udp(skb) &&
+	       is_part(bth_of(skb, skb)->opcode);
 }
 
 static bool is_ours(struct sock *sk, const struct sk_buff *skb)
@@ -116,7 +123,7 @@ static bool may_begin(struct sock *sk, const struct sk_buff *skb)
 	const struct srn_bth *bth = bth_of(skb, skb);
 	int payload = payload_of(bth->opcode, skb_gro_len(skb));
 
-	return READ_ONCE(srn_gro_wanted) && !is_end(bth) && !(bth->flags & (SRN_BTH_PAD | SRN_BTH_TVER)) &&
+	return !is_end(bth) && !(bth->flags & (SRN_BTH_PAD | SRN_BTH_TVER)) &&
 	       payload > 0 && payload <= SRN_MAX_PAYLOAD && !(payload % 4) && is_ours(sk, skb);
 }
 
@@ -181,12 +188,6 @@ static bool is_udp(const struct sk_buff *p)
 	if (p->protocol == htons(ETH_P_IP))
 		return ((const struct iphdr *)p->data)->protocol == IPPROTO_UDP;
 	return ((const struct ipv6hdr *)p->data)->nexthdr == IPPROTO_UDP;
-}
-
-static bool is_bare(const struct sk_buff *skb)
-{
-	return !skb->_skb_refdst && !skb_get_nfct(skb) && !skb_has_extensions((struct sk_buff *)skb) &&
-	       !skb_metadata_len(skb);
 }
 
 /* All that the stack compares, but who paid. */
@@ -287,7 +288,7 @@ static struct sk_buff *receive(struct sock *sk, struct list_head *held, struct s
 	bool plain = is_plain(skb), end;
 	struct sk_buff *first = find_flow(held, skb, plain);
 
-	if (!plain || !is_fit(skb))
+	if (!plain || !READ_ONCE(srn_gro_wanted) || !is_fit(skb))
 		return take_alone(skb, first);
 	forget_sum(skb);
 	if (first && follows(first, skb)) {
