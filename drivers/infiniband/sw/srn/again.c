@@ -168,22 +168,18 @@ static bool probe_bare(struct srn_qp *qp, u32 psn, enum srn_verdict v)
 	return true;
 }
 
-static void send_probe(struct srn_qp *qp, int *budget)
+/* Returns false if it could not be made again. */
+static bool probe(struct srn_qp *qp, u32 psn, int *budget)
 {
-	u32 psn = qp->window.una;
 	struct srn_plan plan;
 	enum srn_verdict v;
 
-	qp->resend.probe = false;
-	if (!srn_window_is_out(&qp->window, psn))
-		return;
 	--*budget;
-	psn = probe_psn(qp);
 	v = send(qp, psn, srn_gaps_oldest(qp), true, false, &plan);
 	if (v) {
 		if (!probe_bare(qp, psn, v))
 			let_cursor_meet(qp, psn, v);
-		return;
+		return false;
 	}
 	srn_count(qp->dev, SRN_CNT_PROBES);
 	/* The first one does not spoil a sample, which is too long at most and makes later ones rarer: where
@@ -192,6 +188,22 @@ static void send_probe(struct srn_qp *qp, int *budget)
 	if (qp->retry.probes > 1)
 		srn_window_time_again(&qp->window, plan.psn, plan.npsn);
 	note_asked(qp, &plan);
+	return true;
+}
+
+/* The second time the oldest goes, too: who tells of a gap once, by a NAK, and that was lost, is silent to
+ * what is behind it.
+ */
+static void send_probe(struct srn_qp *qp, int *budget)
+{
+	u32 una = qp->window.una, psn;
+
+	qp->resend.probe = false;
+	if (!srn_window_is_out(&qp->window, una))
+		return;
+	psn = probe_psn(qp);
+	if (probe(qp, psn, budget) && psn != una && qp->retry.probes == 2 && !qp->peer.sacks)
+		probe(qp, una, budget);
 }
 
 /* All that is lost, each run of it behind the other; the last packet of a run asks, and the last
