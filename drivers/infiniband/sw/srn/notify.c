@@ -45,7 +45,7 @@ static void set_dscp(struct sk_buff *skb, bool is_v6, u8 dscp)
 }
 
 /* By the route of the QP's own data, but with a DSCP and a priority of its own: a CNP that waits
- * behind data comes too late. One that does not leave is as one that is lost: the next mark tells
+ * behind data comes too late. One that does not leave is as one that is lost: a later mark tells
  * as much.
  */
 static void send_cnp(struct srn_qp *qp)
@@ -88,22 +88,29 @@ static u64 pause_of(const struct srn_qp *qp)
 	return READ_ONCE(qp->dev->cc.np_min_time_between_cnps) * (u64)NSEC_PER_USEC;
 }
 
+/* What was told of so long ago is another congestion. */
+#define OLD_NS	(50 * NSEC_PER_MSEC)
+
 /* Of frames, which is what the peer's pace counts. */
-static bool is_much(struct srn_qp *qp, struct sk_buff *skb)
+static bool is_much(struct srn_qp *qp, struct sk_buff *skb, u64 now)
 {
 	u32 overhead = srn_path_overhead(&qp->path);
 
+	if (now >= qp->cnp_next_ns + OLD_NS)
+		qp->cnp_spare = 0;
 	return srn_notify_is_much(&qp->cnp_spare, skb->len - srn_pkt(skb)->bth + overhead,
 				  sizeof(struct srn_bth) + qp->mtu + SRN_ICRC_SIZE + overhead);
 }
 
 void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb)
 {
+	u64 now = ktime_get_ns();
+
 	srn_turn_assert_owned(&qp->turn);
 	srn_pkt(skb)->flags &= ~SRN_PKT_CE;
 	srn_count_add(qp->dev, SRN_CNT_CE_RCVD, srn_pkt_num(skb));
-	if (is_told(qp, skb) && is_much(qp, skb) &&
-	    srn_notify_is_time(&qp->cnp_next_ns, ktime_get_ns(), pause_of(qp)))
+	if (is_told(qp, skb) && is_much(qp, skb, now) &&
+	    srn_notify_is_time(&qp->cnp_next_ns, now, pause_of(qp)))
 		send_cnp(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_notify_mark);

@@ -28,7 +28,7 @@ static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
  *
  * A queue marks packets, however short they are. Who sends short ones would be told more often for the same
  * bytes, and have less of the path: so each mark on a whole packet is told of, and on others one for so many
- * bytes (RFC 7141, 2.2), the first one at once.
+ * bytes (RFC 7141, 2.2), the first one at once, as is the next where none was told of for 50 ms.
  */
 static inline bool srn_notify_is_much(u16 *spare, u32 bytes, u32 whole)
 {

@@ -63,7 +63,7 @@ static void mark(struct kunit *test, struct srn_qp *qp)
 
 	srn_pkt(skb)->flags |= SRN_PKT_CE;
 	qp->cnp_next_ns = 0;
-	qp->cnp_spare = 0;
+	qp->cnp_spare = U16_MAX;	/* of long ago */
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_RX));
 	srn_notify_mark(qp, skb);
