@@ -238,13 +238,17 @@ TEST_P(Repair, OfEachAck) {
 
 // What tells of a loss is lost as well: two in a row.
 TEST_P(Repair, OfALossAndOfWhatTellsOfIt) {
+  int met = 0;
   for (int i = 0; i < kPackets; i += 3) {
     const bool tail = i >= kPackets - kTail;
     for (uint32_t skip = 0; skip < 2; ++skip)
-      (void)Costs(Sacks() ? "data and a SACK" : "data and the NAK", false, 0,
-                  {{Prey::kRequest, i}, {.prey = Sacks() ? Prey::kSack : Prey::kNak, .skip = skip}},
-                  tail ? kTwiceAtTheEnd : kTwice);
+      met +=
+          Costs(Sacks() ? "data and a SACK" : "data and the NAK", false, 0,
+                {{Prey::kRequest, i}, {.prey = Sacks() ? Prey::kSack : Prey::kNak, .skip = skip}},
+                tail ? kTwiceAtTheEnd : kTwice);
   }
+  // The last one's tells of nothing, and where there is one NAK it is not lost as the second.
+  EXPECT_GE(met, kPackets / 3 - 1);
 }
 
 TEST_P(Repair, OfTwoInARow) {
