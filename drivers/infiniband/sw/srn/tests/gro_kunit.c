@@ -1,243 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a NAPI couples, and what it does not; that the stack parts it into what came; and that a
- * QP takes of it what it would take of packets.
+/* What a NAPI couples, and what it does not; that the stack parts it into what came, and convoy.c into a run
+ * or packets again.
  */
 #include "../convoy.h"
 #include "../copy.h"
-#include "../gid.h"
 #include "../gro.h"
-#include "../hold.h"
 #include "../payer.h"
-#include "../psn.h"
 #include "../recv.h"
-#include "../round.h"
-#include "../stats.h"
-#include "fake_receiver.h"
+#include "fake_napi.h"
 
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
 #include <net/gro.h>
 #include <net/inet_ecn.h>
 
-static const struct shape shapes[] = {
-	{ "a WRITE", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 15, 4096, 4096 },
-	{ "its pad", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 3, 1024, 5,
-	  SRN_PKT_ACKREQ },
-	{ "one byte", IB_OPCODE_RC_RDMA_WRITE_MIDDLE, IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE,
-	  2, 1024, 1, SRN_PKT_ACKREQ | SRN_PKT_SE },
-	{ "the middle", IB_OPCODE_RC_SEND_MIDDLE, IB_OPCODE_RC_SEND_MIDDLE, 60, 1024, 1024 },
-	{ "the most", IB_OPCODE_RC_SEND_FIRST, IB_OPCODE_RC_SEND_MIDDLE, 64, 512, 512 },
-	{ "its end asks", IB_OPCODE_RC_SEND_FIRST, IB_OPCODE_RC_SEND_MIDDLE, 4, 512, 512, SRN_PKT_ACKREQ },
-	{ "IPv6", IB_OPCODE_RC_SEND_FIRST, IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE, 4, 2048, 2,
-	  SRN_PKT_SE, true },
-	{ "an answer", IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
-	  5, 512, 511, 0, true },
-	{ "linear packets", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST,
-	  5, 512, 500, SRN_PKT_ACKREQ, false, 5 * 512 },
-};
-
 KUNIT_ARRAY_PARAM_DESC(shape, shapes, desc);
 
-static const struct shape usual = {
-	"", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 5, 1024, 1000, SRN_PKT_ACKREQ,
-};
-
-static const struct shape usual6 = {
-	"", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 5, 1024, 1000, SRN_PKT_ACKREQ,
-	true,
-};
-
-#define MAX_PACKETS	64
-
-/* A namespace with a device and its addresses, and what waits in a NAPI. */
-struct napi {
-	struct sock *sk;
-	struct srn_net snet;
-	struct list_head held;
-	struct sk_buff *ready;	/* the last that went on */
-	bool strange;		/* all that waits is of other flows, to the stack */
-};
-
-static void add_gid(struct srn_gid_table *table, const struct in6_addr *addr)
-{
-	memcpy(&table->gids[table->num].gid, addr, sizeof(*addr));
-	table->gids[table->num].id = table->num + 1;
-	table->num++;
-}
-
-static const struct in6_addr here6 = { .s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
-
-static void give_addresses(struct kunit *test, struct srn_dev *dev)
-{
-	struct srn_gid_table *table = kunit_kzalloc(test, struct_size(table, gids, 2), GFP_KERNEL);
-	struct in6_addr addr;
-
-	KUNIT_ASSERT_NOT_NULL(test, table);
-	ipv6_addr_set_v4mapped(htonl(HERE), &addr);
-	add_gid(table, &addr);
-	add_gid(table, &here6);
-	mutex_init(&dev->gid_lock);
-	RCU_INIT_POINTER(dev->gids, table);
-}
-
-static void free_left(void *p)
-{
-	struct napi *napi = p;
-	struct sk_buff *skb, *next;
-
-	list_for_each_entry_safe(skb, next, &napi->held, list) {
-		skb_list_del_init(skb);
-		kfree_skb(skb);
-	}
-	kfree_skb(napi->ready);
-}
-
-static struct napi *new_napi(struct kunit *test, struct srn_dev *dev)
-{
-	struct napi *napi = kunit_kzalloc(test, sizeof(*napi), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, napi);
-	napi->sk = kunit_kzalloc(test, sizeof(*napi->sk), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, napi->sk);
-	napi->snet.net = &init_net;
-	atomic64_set(&napi->snet.gro_from, get_jiffies_64());
-	INIT_LIST_HEAD(&napi->snet.devs);
-	INIT_LIST_HEAD(&napi->held);
-	list_add(&dev->node, &napi->snet.devs);
-	give_addresses(test, dev);
-	rcu_assign_sk_user_data(napi->sk, &napi->snet);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_left, napi));
-	return napi;
-}
-
-/* As on a wire; returns how many. @qpn: to which QP. */
-static u32 make_packets(struct kunit *test, const struct shape *s, u32 qpn, struct sk_buff **packets)
-{
-	struct srn_path *path = new_path(test, s->is_v6);
-	struct sk_buff *skb, *segments;
-	struct srn_bth *bth;
-	u32 num = 0;
-
-	if (s->is_v6) {
-		path->v6.daddr = here6;
-	} else {
-		path->v4.saddr = htonl(PEER);
-		path->v4.daddr = htonl(HERE);
-	}
-	skb = send(test, path, s, NULL);
-	bth = (void *)(udp_hdr(skb) + 1);
-	bth->dqpn = cpu_to_be32(qpn);
-	segments = cut_by_stack(test, skb, NETIF_F_SG);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(segments));
-	for (; segments; num++) {
-		KUNIT_ASSERT_LT(test, num, MAX_PACKETS);
-		packets[num] = segments;
-		segments = segments->next;
-		skb_mark_not_on_list(packets[num]);
-		skb_dst_drop(packets[num]);
-		packets[num]->dev = NULL;
-	}
-	kfree_skb(skb);
-	return num;
-}
-
-/* Up to where the stack asks the socket. */
-static void prepare(struct sk_buff *skb)
-{
-	u32 at = (ip_hdr(skb)->version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr)) +
-		 sizeof(struct udphdr);
-
-	memset(skb->cb, 0, sizeof(skb->cb));
-	skb_reset_mac_header(skb);
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, at - sizeof(struct udphdr));
-	skb->protocol = htons(ip_hdr(skb)->version == 6 ? ETH_P_IPV6 : ETH_P_IP);
-	skb_gro_pull(skb, at);
-	NAPI_GRO_CB(skb)->count = 1;
-	NAPI_GRO_CB(skb)->encap_mark = 1;
-}
-
-enum outcome { NORMAL, HELD, COUPLED };
-
-static void go_on(struct napi *napi, struct sk_buff *skb)
-{
-	skb_list_del_init(skb);
-	kfree_skb(napi->ready);
-	napi->ready = skb;
-}
-
-/* What the stack does with what the socket says. One that is neither held nor coupled is the
- * caller's.
- */
-static enum outcome give(struct napi *napi, struct sk_buff *skb)
-{
-	struct sk_buff *p, *ready;
-
-	list_for_each_entry(p, &napi->held, list)
-		NAPI_GRO_CB(p)->same_flow = !napi->strange;
-	rcu_read_lock();
-	ready = srn_gro_receive(napi->sk, &napi->held, skb);
-	rcu_read_unlock();
-	if (ready)
-		go_on(napi, ready);
-	if (NAPI_GRO_CB(skb)->same_flow)
-		return COUPLED;
-	if (NAPI_GRO_CB(skb)->flush)
-		return NORMAL;
-	NAPI_GRO_CB(skb)->last = skb;
-	skb_shinfo(skb)->gso_size = skb_gro_len(skb);
-	list_add(&skb->list, &napi->held);
-	return HELD;
-}
-
-static enum outcome receive(struct napi *napi, struct sk_buff *skb)
-{
-	prepare(skb);
-	return give(napi, skb);
-}
-
-/* Its head has the length of all. */
-static void complete_gro(struct sk_buff *skb)
-{
-	if (ip_hdr(skb)->version == 6)
-		ipv6_hdr(skb)->payload_len = htons(skb->len - sizeof(struct ipv6hdr));
-	else
-		ip_hdr(skb)->tot_len = htons(skb->len);
-	udp_hdr(skb)->len = htons(skb->len - skb_transport_offset(skb));
-	skb_shinfo(skb)->gso_segs = NAPI_GRO_CB(skb)->count;
-}
-
-/* All that waits, at the end of the poll. */
-static struct sk_buff *flush(struct napi *napi)
-{
-	struct sk_buff *skb = napi->ready;
-
-	napi->ready = NULL;
-	if (!list_empty(&napi->held)) {
-		kfree_skb(skb);
-		skb = list_first_entry(&napi->held, struct sk_buff, list);
-		skb_list_del_init(skb);
-	}
-	if (skb)
-		complete_gro(skb);
-	return skb;
-}
-
-/* @packets, one of which may be no packet any more: the first is held and all others coupled. */
-static struct sk_buff *couple(struct kunit *test, struct napi *napi, struct sk_buff **packets, u32 num)
-{
-	struct sk_buff *skb;
-	u32 i;
-
-	for (i = 0; i < num; i++)
-		KUNIT_EXPECT_EQ_MSG(test, receive(napi, packets[i]), i ? COUPLED : HELD, "packet %u", i);
-	skb = flush(napi);
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	KUNIT_EXPECT_TRUE(test, list_empty(&napi->held));
-	KUNIT_EXPECT_EQ(test, (u32)skb_shinfo(skb)->gso_segs, num);
-	KUNIT_EXPECT_TRUE(test, srn_convoy_arrived(skb));
-	return skb;
-}
 
 struct copies {
 	u32 num;
@@ -311,13 +89,6 @@ static void srn_gro_parted_by_stack_test(struct kunit *test)
 	give_ids(s, packets);
 	copy_packets(test, copies, packets, s->num);
 	expect_parted_by_stack(test, couple(test, napi, packets, s->num), copies);
-}
-
-/* As the socket is given it. */
-static struct sk_buff *to_socket(struct sk_buff *skb)
-{
-	skb_pull(skb, skb_transport_offset(skb));
-	return skb;
 }
 
 static void expect_proven(struct kunit *test, struct sk_buff_head *parts, struct sk_buff_head *proven)
@@ -437,10 +208,6 @@ static void srn_gro_tapped_test(struct kunit *test)
 	expect_taken(test, test->param_value, true);
 }
 
-static struct srn_bth *bth(struct sk_buff *skb)
-{
-	return (void *)(udp_hdr(skb) + 1);
-}
 
 static void other_psn(struct sk_buff *skb) { bth(skb)->apsn ^= cpu_to_be32(4); }
 static void other_qpn(struct sk_buff *skb) { bth(skb)->dqpn ^= cpu_to_be32(1); }
@@ -493,7 +260,6 @@ static void sum_all(struct sk_buff *skb) { skb->ip_summed = CHECKSUM_COMPLETE; }
 static void sum_missing(struct sk_buff *skb) { skb->ip_summed = CHECKSUM_PARTIAL; }
 static void other_sum(struct sk_buff *skb) { skb->csum_level = 3; }
 static void from_reserve(struct sk_buff *skb) { skb->pfmemalloc = 1; }
-static void other_host(struct sk_buff *skb) { ip_hdr(skb)->daddr = htonl(OTHER); }
 static void ends(struct sk_buff *skb) { bth(skb)->opcode = IB_OPCODE_RC_RDMA_WRITE_LAST; }
 static void shorter_ip(struct sk_buff *skb)
 {
@@ -903,260 +669,6 @@ static void srn_gro_one_piece_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_net_gro_rests(&napi->snet));
 }
 
-/* A QP that can be found, in the namespace of a NAPI. */
-struct target {
-	struct receiver r;
-	struct srn_qp_ref *ref;
-	struct napi *napi;
-};
-
-static void unpublish(void *ref)
-{
-	srn_qp_ref_unpublish(ref);
-	srn_qp_ref_destroy(ref);
-}
-
-static struct target new_target(struct kunit *test)
-{
-	struct target t = { .r = new_receiver_of(test, usual.each, payload_len(&usual)) };
-	struct srn_qp *qp = t.r.qp;
-
-	qp->path.v4.saddr = htonl(HERE);
-	qp->path.v4.daddr = htonl(PEER);
-	t.napi = new_napi(test, qp->dev);
-	t.ref = srn_qp_ref_create(qp, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(t.ref));
-	srn_qp_ref_publish(t.ref);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, unpublish, t.ref));
-	return t;
-}
-
-static void to_target(struct kunit *test, const struct target *t, struct sk_buff *skb)
-{
-	rcu_read_lock();
-	local_bh_disable();
-	srn_recv(t->napi->sk, to_socket(skb));
-	local_bh_enable();
-	rcu_read_unlock();
-}
-
-static void take(struct kunit *test, const struct target *t, struct sk_buff **packets)
-{
-	to_target(test, t, couple(test, t->napi, packets, usual.num));
-	KUNIT_EXPECT_TRUE(test, wait_idle(t->r.qp));
-}
-
-static u64 count(const struct target *t, enum srn_counter counter)
-{
-	return srn_stats_sum(t->r.qp->dev, counter);
-}
-
-static void expect_memory(struct kunit *test, const struct srn_mem *mem, u32 from, u32 to)
-{
-	u32 i, wrong = 0;
-	u64 here;
-
-	for (i = from; i < to; i++)
-		wrong += *(u8 *)srn_mem_span(mem, VA + i, &here) != byte_at(i);
-	KUNIT_EXPECT_EQ(test, wrong, 0);
-}
-
-/* Executed as one, with one ACK; what comes twice is that many duplicates. */
-static void srn_gro_executed_test(struct kunit *test)
-{
-	struct sk_buff *packets[MAX_PACKETS];
-	struct target t;
-
-	migrate_disable();
-	t = new_target(test);
-	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
-	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, usual.num));
-	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.msn, 1);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_CONVOYS), 1);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_RUNS), 0);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS), usual.num);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SENT_ACK), 1);
-	expect_memory(test, t.r.mem, 0, payload_len(&usual));
-	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SPLIT_CONVOYS), 1);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SPLIT_RUNS), 0);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_DUP_REQUEST), usual.num);
-	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, usual.num));
-	KUNIT_EXPECT_EQ(test, atomic_read(&t.r.qp->rxq_bytes), 0);
-}
-
-/* A byte of packet @bad was changed: it is lost, all before it is executed, all behind it held. */
-static void expect_damaged(struct kunit *test, u32 bad)
-{
-	struct sk_buff *packets[MAX_PACKETS];
-	struct target t = new_target(test);
-	u8 byte;
-
-	make_packets(test, &usual, t.ref->qpn, packets);
-	skb_copy_bits(packets[bad], packets[bad]->len - 1, &byte, 1);
-	byte ^= 0x40;
-	skb_store_bits(packets[bad], packets[bad]->len - 1, &byte, 1);
-	take(test, &t, packets);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), 1);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS), usual.num - 1);
-	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, bad));
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_HELD), usual.num - 1 - bad);
-	expect_memory(test, t.r.mem, 0, bad * usual.each);
-	srn_hold_purge(t.r.qp->dev, &t.r.qp->resp.hold);
-	KUNIT_EXPECT_EQ(test, atomic_read(&t.r.qp->rxq_bytes), 0);
-}
-
-static void srn_gro_damaged_test(struct kunit *test)
-{
-	u32 i;
-
-	migrate_disable();
-	for (i = 0; i < usual.num; i++)
-		expect_damaged(test, i);
-	migrate_enable();
-}
-
-/* Each counts that would have counted by itself. */
-static void srn_gro_refused_test(struct kunit *test)
-{
-	struct sk_buff *packets[MAX_PACKETS];
-	struct target t;
-
-	migrate_disable();
-	t = new_target(test);
-	make_packets(test, &usual, t.ref->qpn ^ 0x800000, packets);
-	take(test, &t, packets);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_NO_QP), usual.num);
-	t.r.qp->path.v4.daddr = htonl(OTHER);
-	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
-	migrate_enable();
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_BAD_ADDR), usual.num);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), 0);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS), 0);
-}
-
-/* NAT sees the first alone. */
-static void take_changed(struct kunit *test, const struct target *t, void (*change)(struct sk_buff *skb))
-{
-	struct sk_buff *packets[MAX_PACKETS], *skb;
-
-	make_packets(test, &usual, t->ref->qpn, packets);
-	skb = couple(test, t->napi, packets, usual.num);
-	change(skb);
-	to_target(test, t, skb);
-	KUNIT_EXPECT_TRUE(test, wait_idle(t->r.qp));
-	KUNIT_EXPECT_EQ(test, count(t, SRN_CNT_RCVD_PKTS), 0);
-}
-
-static void other_peer(struct sk_buff *skb) { ip_hdr(skb)->saddr = htonl(OTHER); }
-static void other_sport(struct sk_buff *skb) { udp_hdr(skb)->source ^= htons(1); }
-
-/* What it changed is none of the QP's, or has a wrong ICRC: no packet of it. */
-static void srn_gro_nat_test(struct kunit *test)
-{
-	struct target t;
-
-	migrate_disable();
-	t = new_target(test);
-	take_changed(test, &t, other_host);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_BAD_ADDR), usual.num);
-	take_changed(test, &t, other_peer);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_BAD_ADDR), 2 * usual.num);
-	take_changed(test, &t, other_sport);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), usual.num);
-	migrate_enable();
-}
-
-static void srn_gro_nat6_test(struct kunit *test)
-{
-	struct napi *napi = new_napi(test, fake_dev(test));
-	struct sk_buff *packets[MAX_PACKETS], *skb;
-	struct sk_buff_head parts;
-	struct in6_addr to;
-	u32 lost;
-
-	__skb_queue_head_init(&parts);
-	make_packets(test, &usual6, QPN, packets);
-	skb = couple(test, napi, packets, usual6.num);
-	ipv6_hdr(skb)->daddr.s6_addr[15] ^= 1;
-	to = ipv6_hdr(skb)->daddr;
-	KUNIT_ASSERT_EQ(test, srn_convoy_part(to_socket(skb), &parts, &lost), SRN_PARSE_OK);
-	skb_queue_walk(&parts, skb)
-		KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &to));
-	__skb_queue_purge(&parts);
-}
-
-/* There is never room for all of it. */
-static void srn_gro_no_room_test(struct kunit *test)
-{
-	struct sk_buff *packets[MAX_PACKETS];
-	const struct shape *s = &shapes[4];
-	struct target t;
-	u32 in;
-
-	migrate_disable();
-	t = new_target(test);
-	srn_turn_own(&t.r.qp->turn);
-	atomic_set(&t.r.qp->dev->num_qps, 65536);
-	atomic_long_set(&t.r.qp->dev->rxq_bytes, SRN_DEV_RXQ_BYTES);
-	make_packets(test, s, t.ref->qpn, packets);
-	to_target(test, &t, couple(test, t.napi, packets, s->num));
-	migrate_enable();
-	in = skb_queue_len(&t.r.qp->rxq);
-	KUNIT_EXPECT_GT(test, in, 2);
-	KUNIT_EXPECT_LE(test, atomic_read(&t.r.qp->rxq_bytes), SRN_RXQ_OWN_MIN_BYTES);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SPLIT_CONVOYS), 1);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS), in);
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_BYTES),
-			in * (sizeof(struct srn_bth) + s->each + SRN_ICRC_SIZE));
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_DEV_FULL), s->num - in);
-	srn_round_purge(t.r.qp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&t.r.qp->rxq_bytes), 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&t.r.qp->dev->rxq_bytes), SRN_DEV_RXQ_BYTES);
-}
-
-#ifdef CONFIG_FAILSLAB
-/* Somebody captures: what is ours has to be made, and the @nth of what that takes is not there. */
-static u32 lost_without_memory(struct kunit *test, u32 nth)
-{
-	struct sk_buff *packets[MAX_PACKETS], *skb, *seen;
-	struct target t = new_target(test);
-
-	make_packets(test, &usual, t.ref->qpn, packets);
-	skb = couple(test, t.napi, packets, usual.num);
-	seen = skb_clone(skb, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, seen);
-	current->fail_nth = nth;
-	to_target(test, &t, skb);
-	current->fail_nth = 0;
-	kfree_skb(seen);
-	KUNIT_EXPECT_TRUE(test, wait_idle(t.r.qp));
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_LENGTH), 0);
-	KUNIT_EXPECT_FALSE(test, srn_net_gro_rests(&t.napi->snet));
-	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS) + count(&t, SRN_CNT_RX_NOMEM), usual.num);
-	return count(&t, SRN_CNT_RX_NOMEM);
-}
-
-/* Each that is lost counts, be it all of them or those behind the first. Some of what fails is the kernel's own, for
- * debugging: how much is not the same in each run.
- */
-static void srn_gro_without_memory_test(struct kunit *test)
-{
-	unsigned long seen = 0;
-	u32 nth;
-
-	migrate_disable();
-	for (nth = 1; nth < 32; nth++)
-		seen |= BIT(lost_without_memory(test, nth));
-	migrate_enable();
-	KUNIT_EXPECT_NE(test, seen & GENMASK(usual.num, 1), 0);
-}
-#endif
-
 static struct kunit_case gro_cases[] = {
 	KUNIT_CASE_PARAM(srn_gro_parted_by_stack_test, shape_gen_params),
 	KUNIT_CASE_PARAM(srn_gro_taken_test, shape_gen_params),
@@ -1173,36 +685,13 @@ static struct kunit_case gro_cases[] = {
 	KUNIT_CASE_PARAM(srn_gro_stranger_test, stranger_gen_params),
 	KUNIT_CASE(srn_gro_payer_test),
 	KUNIT_CASE(srn_gro_one_piece_test),
-	KUNIT_CASE(srn_gro_executed_test),
-	KUNIT_CASE(srn_gro_damaged_test),
-	KUNIT_CASE(srn_gro_refused_test),
-	KUNIT_CASE(srn_gro_nat_test),
-	KUNIT_CASE(srn_gro_nat6_test),
-	KUNIT_CASE(srn_gro_no_room_test),
-#ifdef CONFIG_FAILSLAB
-	KUNIT_CASE(srn_gro_without_memory_test),
-#endif
 	{}
 };
 
-static bool wanted;
-
-static int gro_test_init(struct kunit *test)
-{
-	wanted = srn_gro_wanted;
-	srn_gro_wanted = true;
-	return 0;
-}
-
-static void gro_test_exit(struct kunit *test)
-{
-	srn_gro_wanted = wanted;
-}
-
 static struct kunit_suite gro_suite = {
 	.name = "srn_gro",
-	.init = gro_test_init,
-	.exit = gro_test_exit,
+	.init = srn_napi_init,
+	.exit = srn_napi_exit,
 	.test_cases = gro_cases,
 };
 
