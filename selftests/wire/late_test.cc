@@ -138,6 +138,38 @@ TEST_P(Late, DeadPeerIsGivenUpInTime) {
   });
 }
 
+// Whose answers to copies come while the oldest packet is waited for is late, and not dead: that is
+// not charged, as often as there are retries. Then it is over all the same. The timeout is long
+// beside what this machine may be late: of a timeout in which no answer came there is one less.
+TEST_P(Late, WhoAnswersCopiesIsNotDead) {
+  InEachMode([&] {
+    constexpr int kRetries = 2;
+    Restart({.timeout = 14, .retry_cnt = kRetries});
+    ep().PostSend(0, 0, 8);
+    ExpectTheSend();
+    peer().Send(Ack(DevPsn(), 1));
+    ExpectSent(0, IBV_WC_SEND);
+    const Counters counters;
+    ep().PostSend(1, 0, 8);
+    std::optional<ibv_wc> wc;
+    int again = -1;
+    for (const auto end = Clock::now() + Wire::Get().Patience(std::chrono::seconds(4));
+         Clock::now() < end && !(wc = ep().PollSend());) {
+      if (const auto packet = peer().Receive(std::chrono::milliseconds(5))) {
+        EXPECT_EQ(packet->bth.psn, DevPsn(1));
+        ++again;
+      }
+      peer().Send(Ack(DevPsn(), 1));
+    }
+    ASSERT_TRUE(wc);
+    EXPECT_EQ(wc->wr_id, 1u);
+    EXPECT_EQ(wc->status, IBV_WC_RETRY_EXC_ERR);
+    EXPECT_GE(again, 2 * kRetries);
+    EXPECT_EQ(counters.Growth("local_ack_timeout_err"), uint64_t{2 * kRetries + 1});
+    peer().Drain(std::chrono::milliseconds(1));
+  });
+}
+
 // On a path that is half as long again as the timeout all is sent again before its answer comes,
 // until that was seen; go-back-N sees it where few may be in flight, which is after the first. From
 // then on answers are waited for. A peer that is gone is given up in time all the same.

@@ -428,9 +428,12 @@ bool srn_completer_takes_run(struct srn_qp *qp, struct sk_buff *skb)
 	return wqe && srn_response_fits(qp, wqe, skb);
 }
 
-/* An ACK of what was acknowledged last may come unasked, to tell of receives (9.7.7.2). */
+/* What was answered is so once more. An ACK of what was acknowledged last may also come unasked, to tell
+ * of receives (9.7.7.2).
+ */
 static void rx_late(struct srn_qp *qp, struct sk_buff *skb)
 {
+	srn_retry_late(qp);
 	if (likely(!qp->credit.on) || srn_pkt_info(skb)->op != SRN_OP_ACK ||
 	    u8_get_bits(srn_pkt_syndrome(skb), SRN_SYN_CLASS) != SRN_SYN_ACK)
 		return;

@@ -34,6 +34,8 @@ void srn_retry_refill(struct srn_qp *qp)
 {
 	qp->retry.retries = qp->retry_cnt;
 	qp->retry.rnr_retries = qp->rnr_retry;
+	qp->retry.late = false;
+	qp->retry.late_num = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_refill);
 
@@ -69,10 +71,10 @@ static u64 timeout_ns(const struct srn_qp *qp)
 	return qp->timeout ? 4096ull << qp->timeout : 0;
 }
 
-/* Retries that were used without progress. */
+/* Timeouts in a row without progress, charged or not. */
 static u32 used(const struct srn_qp *qp)
 {
-	return qp->retry_cnt - qp->retry.retries;
+	return qp->retry_cnt - qp->retry.retries + qp->retry.late_num;
 }
 
 /* A requester may wait between one and four times the local ACK timeout (9.7.6.1.3). */
@@ -114,6 +116,7 @@ void srn_retry_sent(struct srn_qp *qp)
 		return;
 	qp->retry.waited_ns = 0;
 	qp->retry.excused = false;
+	qp->retry.late = false;
 	await(qp, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_sent);
@@ -244,6 +247,12 @@ void srn_retry_go_back(struct srn_qp *qp)
 	seek(qp, qp->window.una);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_go_back);
+
+void srn_retry_late(struct srn_qp *qp)
+{
+	qp->retry.late = true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_late);
 
 /* Send again from the oldest PSN on, or fail if that was done often enough. */
 static void again(struct srn_qp *qp)
@@ -408,6 +417,19 @@ void srn_retry_rnr(struct srn_qp *qp, u8 code)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_retry_rnr);
 
+/* Who answers copies of what was answered long ago has yet to come to what is waited for: a queue that
+ * became slow holds them all. A peer that says so for ever is not waited for for ever.
+ */
+static bool is_late(struct srn_qp *qp)
+{
+	struct srn_retry *retry = &qp->retry;
+	bool late = retry->late && retry->late_num < qp->retry_cnt;
+
+	retry->late = false;
+	retry->late_num += late;
+	return late;
+}
+
 static void timed_out(struct srn_qp *qp)
 {
 	u32 was = qp->window.cwnd;
@@ -417,7 +439,10 @@ static void timed_out(struct srn_qp *qp)
 	qp->retry.rewound = false;
 	srn_window_silent(&qp->window, used(qp));
 	trace_srn_window(qp, was, SRN_WINDOW_COLLAPSED);
-	again(qp);
+	if (is_late(qp))
+		seek(qp, qp->window.una);
+	else
+		again(qp);
 	/* Silence may be a lost tail, a lost ACK, or a peer that is late.
 	 * One packet finds out; a window sent again for nothing would
 	 * make a late peer later.

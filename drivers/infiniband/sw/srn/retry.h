@@ -18,6 +18,8 @@ struct srn_retry {
 	bool rnr_wait;		/* told to wait; an alarm ends it */
 	bool refused;		/* was told to wait, no progress since */
 	bool excused;		/* what waits for the pace was waited for, no progress since */
+	bool late;		/* since it waits something answered what was answered before */
+	u8 late_num;		/* timeouts that were not charged for that, no progress since */
 	u32 probes;		/* sent since the last progress */
 	u64 waited_ns;		/* for progress, when the alarm was set last */
 	u64 step_ns;		/* that it was set to */
@@ -41,6 +43,14 @@ bool srn_retry_asks_first(const struct srn_qp *qp);
 
 /** srn_retry_progress() - the oldest PSN moved and the SQ retired what was done by it */
 void srn_retry_progress(struct srn_qp *qp);
+
+/**
+ * srn_retry_late() - an answer came to a copy of what was answered before
+ *
+ * The path may be longer than the local ACK timeout: the next timeout is not charged if something is waited
+ * for, retry_cnt in a row at most.
+ */
+void srn_retry_late(struct srn_qp *qp);
 
 /** srn_retry_go_back() - the oldest packet cannot be made again: let the cursor meet it */
 void srn_retry_go_back(struct srn_qp *qp);
