@@ -18,13 +18,17 @@ need=${need:-all}
 # that QP sends nothing any more. By rdma-core 44's provider of rxe, messages that ibv_wr_*() posted came
 # with other bytes, and the calls of ibv_cq_ex told of completions of QP 0 that there are not.
 without=${RXE_END:+--without fence,wr,cq-ex}
-# Many QPs at once. 16 with 64 KiB each way are more than the emulator's wire holds. Once a packet is
+# Many QPs at once. 16 with 64 KiB each way are more than the emulator's wire holds. On a host that has other
+# things to do it was seen to be 2.5 s long, which is more than a requester may wait for with a timeout of
+# 14 (wire.rst, *Late*): srn gets what tuning.rst has for such hosts. With rxe, once a packet is
 # lost and the first ones of the message were acknowledged, Linux 6.12's rxe begins that message anew
 # with an empty SEND ONLY, and the whole of it behind that: the receiver refuses it. A message of one
 # packet has no middle. -Q 1: perftest counts one completion as all that it stands for. With 50 messages,
 # one in 4 signalled, the last one stands for 2 and counts 4: with -b, once half of the QPs are through,
 # the program believes that all are, and does not post the last messages of the others.
-many="-q 16${RXE_END:+ -s 4096 -t 4 -Q 1}"
+patient="-u 17"
+many="-q 16 ${RXE_END:+-s 4096 -t 4 -Q 1}"
+[ -n "$RXE_END" ] || many="$many$patient"
 
 # A link of this VM's type, and the GIDs of both address families.
 clients_setup() {
@@ -70,6 +74,14 @@ perftest() {
 	port=$((port + 1))
 	pair_case "$1" $port "$2 -d $DEV -x $gid -F -p $port" \
 		"$2 -d $DEV -x $gid -F -p $port $peer"
+}
+
+# crowded NAME "TOOL OPTIONS": of many QPs, which are more than the wire holds: its queue marks, or drops.
+crowded() {
+	# shellcheck disable=SC2034 # pair_clean reads it
+	local LOSSY=1
+
+	perftest "$@"
 }
 
 # verified: every byte and every completion, of all that both devices can do, over both families.
@@ -202,7 +214,7 @@ perftests() {
 		done
 	done
 	for tool in ib_send_bw ib_write_bw ib_read_bw ib_atomic_bw; do
-		perftest "$tool, 16 QPs" "$tool $many -n 50"
+		crowded "$tool, 16 QPs" "$tool $many -n 50"
 		perftest "$tool, both ways" "$tool -b -n 100"
 	done
 	for tool in ib_send_bw ib_send_lat ib_write_bw ib_write_lat; do
@@ -240,5 +252,5 @@ sample() {
 		perftest "ib_${row%:*} ${row#*:}" "ib_${row%:*} -c ${row#*:} -n 100"
 	done
 	perftest "ib_write_bw, rdma_cm" "ib_write_bw -R -n 100"
-	perftest "ib_send_bw, 16 QPs, both ways" "ib_send_bw $many -b -n 50"
+	crowded "ib_send_bw, 16 QPs, both ways" "ib_send_bw $many -b -n 50"
 }
