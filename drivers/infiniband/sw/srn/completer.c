@@ -96,14 +96,15 @@ static void miss(struct srn_qp *qp, u32 psn, u32 reached)
 }
 
 /* Everything up to and including @psn has reached the peer. Stops in front of a
- * READ or atomic that was not answered. Returns false then.
+ * READ or atomic that was not answered. Returns false then. Who names the oldest one, in the middle
+ * of a READ, says nothing of its answer: all in front of that was answered.
  */
 static bool acknowledge(struct srn_qp *qp, u32 psn)
 {
 	bool whole;
 	u32 una;
 
-	do {
+	while (srn_psn_diff(psn, qp->window.una) >= 0) {
 		una = qp->window.una;
 		whole = srn_sq_acked(&qp->sq, psn, &una);
 		if (una != qp->window.una) {
@@ -117,7 +118,7 @@ static bool acknowledge(struct srn_qp *qp, u32 psn)
 			miss(qp, una, psn);
 			return false;
 		}
-	} while (srn_psn_diff(psn, qp->window.una) >= 0);
+	}
 	return true;
 }
 
@@ -144,7 +145,7 @@ static void catch_up(struct srn_qp *qp)
 	if (likely(!early->reached_any))
 		return;
 	early->reached_any = false;
-	if (srn_psn_diff(early->reached, qp->window.una) < 0 || acknowledge(qp, early->reached))
+	if (acknowledge(qp, early->reached))
 		take_early(qp);
 	if (early->named_any && srn_psn_diff(early->named, qp->window.una) <= 0) {
 		early->named_any = false;
@@ -349,6 +350,7 @@ static void rx_early(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	/* One that was taken before the scoreboard began, behind the cursor then, comes twice, too. */
 	srn_gaps_came(qp, psn);
+	srn_lost_answered(qp, psn);
 	if (!srn_early_add(&qp->early, psn)) {
 		if (!srn_gaps_twice(qp))
 			srn_retry_implied_again(qp, qp->window.una);

@@ -89,6 +89,12 @@ static inline bool srn_early_add(struct srn_early *early, u32 psn)
 	return !__test_and_set_bit(psn % SRN_EARLY, early->got);
 }
 
+/** srn_early_holds() - whether one is here of which those in front of it are missing */
+static inline bool srn_early_holds(const struct srn_early *early)
+{
+	return early->any && !bitmap_empty(early->got, SRN_EARLY);
+}
+
 /** srn_early_has() - whether it was; any was */
 static inline bool srn_early_has(const struct srn_early *early, u32 psn)
 {

@@ -39,10 +39,10 @@ void srn_lost_missed(struct srn_qp *qp)
 
 	if (!qp->score || !srn_psns_has(&qp->score->has, una))
 		return;
-	/* It was acknowledged, and it is a READ's answer that is missing: a peer that names it again
-	 * and again would else be sent what is behind it for ever.
+	/* It was acknowledged, or one behind it was answered, and it is a READ's answer that is missing: a peer
+	 * that names it again and again would else be sent what is behind it for ever.
 	 */
-	if (qp->early.reached_any && srn_psn_diff(qp->early.reached, una) >= 0)
+	if ((qp->early.reached_any && srn_psn_diff(qp->early.reached, una) >= 0) || srn_early_holds(&qp->early))
 		return;
 	srn_lost_stop(qp);
 }
@@ -101,6 +101,20 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 	return added;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_heard);
+
+/* Requests are executed in their order. This is of them alone: the answers in front of it stay missing (gaps.c). */
+void srn_lost_answered(struct srn_qp *qp, u32 psn)
+{
+	static const unsigned long none[1];
+	struct srn_score_wait wait;
+
+	if (likely(!qp->score) || !srn_window_is_out(&qp->window, psn))
+		return;
+	wait = srn_board_wait(qp);
+	if (srn_score_heard(qp->score, srn_psn_add(psn, 1), none, 0, &wait, ktime_get_ns()))
+		note_out(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_lost_answered);
 
 /* It holds nothing any more: that it had room for little is over, and for more it is asked anew. */
 static void whole(struct srn_qp *qp)

@@ -18,6 +18,14 @@ struct srn_qp;
  */
 bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb);
 
+/**
+ * srn_lost_answered() - @psn, less than SRN_EARLY behind the oldest PSN, was answered before its turn
+ *
+ * So the peer has its request and all in front of that, which no SACK may say: none of it goes again for
+ * being unheard of.
+ */
+void srn_lost_answered(struct srn_qp *qp, u32 psn);
+
 /** srn_lost_acked() - the oldest PSN moved */
 void srn_lost_acked(struct srn_qp *qp);
 

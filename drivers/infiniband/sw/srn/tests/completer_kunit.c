@@ -3,7 +3,9 @@
  * and what is asked for again.
  */
 #include "../completer.h"
+#include "../board.h"
 #include "../gaps.h"
+#include "../lost.h"
 #include "../stats.h"
 #include "fake_round.h"
 
@@ -24,6 +26,7 @@ struct reader {
 
 static void stop(void *qp)
 {
+	srn_lost_stop(qp);
 	srn_gaps_stop(qp);
 	srn_early_free(&((struct srn_qp *)qp)->early);
 }
@@ -150,6 +153,32 @@ static void srn_completer_early_test(struct kunit *test)
 	expect_done(test, &r);
 }
 
+/* The second of three requests was lost, as a SACK said, and went again: its answer, before its turn,
+ * says that it came.
+ */
+static void srn_completer_early_says_request_came_test(struct kunit *test)
+{
+	struct reader r = new_reader(test, true);
+	struct srn_score *s = srn_board_get(r.qp, &r.qp->score);
+	struct srn_score_wait wait = srn_board_wait(r.qp);
+	DECLARE_BITMAP(third, 1) = { 1 };
+	u64 now = ktime_get_ns();
+	u32 psn = U32_MAX;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	KUNIT_EXPECT_EQ(test, srn_score_heard(s, 1, third, 1, &wait, now), 2);
+	KUNIT_EXPECT_EQ(test, srn_lost_next(r.qp, now, &psn), 1);
+	KUNIT_EXPECT_EQ(test, psn, 1);
+	srn_lost_sent(r.qp, now, 1, 1);
+	answer(test, &r, 1);
+	expect_early(test, &r, 1);
+	KUNIT_EXPECT_EQ(test, s->out, 0);
+	KUNIT_EXPECT_EQ(test, srn_lost_next(r.qp, now + 10 * NSEC_PER_SEC, &psn), 0);
+	/* A peer that misses the oldest one has not let go of it. */
+	srn_lost_missed(r.qp);
+	KUNIT_EXPECT_PTR_EQ(test, r.qp->score, s);
+}
+
 #ifdef CONFIG_FAILSLAB
 static void answer_poorly(struct kunit *test, const struct reader *r, u32 psn)
 {
@@ -190,6 +219,7 @@ static void srn_completer_early_without_memory_test(struct kunit *test)
 
 static struct kunit_case srn_completer_cases[] = {
 	KUNIT_CASE_PARAM(srn_completer_early_test, peer_gen_params),
+	KUNIT_CASE(srn_completer_early_says_request_came_test),
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE_PARAM(srn_completer_early_without_memory_test, peer_gen_params),
 #endif

@@ -3,6 +3,7 @@
 #include "../ack.h"
 #include "../completer.h"
 #include "../board.h"
+#include "../gaps.h"
 #include "../lost.h"
 #include "../requester.h"
 #include "../retry.h"
@@ -482,6 +483,37 @@ static void srn_sack_answer_missing_test(struct kunit *test)
 	srn_lost_stop(qp);
 }
 
+/* A READ of several requests, of which the second was lost: it is the oldest when the peer names it once
+ * more, which does not say that its answer was lost.
+ */
+static void srn_sack_in_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 0x1 };
+	struct srn_wqe *wqe;
+
+	qp->peer.parts = true;
+	give_sends(test, qp, 1);
+	qp->sq.fetched = 1;
+	wqe = srn_sq_wqe(&qp->sq, 0);
+	wqe->opcode = IB_WR_RDMA_READ;
+	wqe->length = 4 * MTU;
+	srn_sq_start(wqe, 0, 4, 1);
+	srn_window_sent(&qp->window, 4, true, true);
+	srn_completer_rx(qp, new_sack(test, 1, map, 32));
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	wqe->done_psn = 1;
+	srn_window_acked(&qp->window, 1);
+	srn_retry_progress(qp);
+	KUNIT_EXPECT_EQ(test, qp->window.una, 1);
+	srn_completer_rx(qp, new_sack(test, 1, map, 32));
+	KUNIT_EXPECT_NOT_NULL(test, qp->score);
+	KUNIT_EXPECT_FALSE(test, qp->resend.ask);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_IMPLIED_NAK), 0);
+	srn_gaps_stop(qp);
+	srn_lost_stop(qp);
+}
+
 /* Each new PSN goes in place of one that came, as one that goes again does. */
 static void srn_sack_new_ones_count_test(struct kunit *test)
 {
@@ -600,6 +632,7 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_taken_back_by_nak_test),
 	KUNIT_CASE(srn_sack_taken_back_in_silence_test),
 	KUNIT_CASE(srn_sack_answer_missing_test),
+	KUNIT_CASE(srn_sack_in_read_test),
 	KUNIT_CASE(srn_sack_new_ones_count_test),
 	KUNIT_CASE(srn_sack_in_time_test),
 	KUNIT_CASE(srn_sack_in_vain_test),
