@@ -146,15 +146,43 @@ TEST_P(RcGro, WrongKeyIsRefused) {
   ExpectPlaced(kPlace, Bytes(Length(), 0x33), 0x33);
 }
 
-// The length that its first packet announced is that of all.
+// The length that its first packet announced is that of all: the last is the one that does not fit.
 TEST_P(RcGro, WrongLengthIsRefused) {
   Start();
+  const Counters counters;
   std::vector<Packet> packets = Message();
   packets.front().reth->length += 4;
   Send(packets);
-  const Packet nak = peer().Expect();
-  EXPECT_EQ(nak.bth.psn & ~0xfu, PeerPsn(0) & ~0xfu);
-  EXPECT_EQ(nak.aeth->syndrome, roce::kNakInvalidRequest);
+  EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(12), roce::kNakInvalidRequest));
+  ExpectPlaced(kPlace, Bytes(data_.begin(), data_.begin() + 12 * mtu()), 0x33);
+  EXPECT_GE(counters.Growth("split_convoys"), 1u);
+}
+
+// Nor is more of it written than was announced: what whole packets of that have.
+TEST_P(RcGro, WhatPassesItsLengthIsRefused) {
+  Start();
+  const Counters counters;
+  std::vector<Packet> packets = Message();
+  packets.front().reth->length = 5 * mtu() + 100;
+  Send(packets);
+  EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(5), roce::kNakInvalidRequest));
+  ExpectPlaced(kPlace, Bytes(data_.begin(), data_.begin() + 5 * mtu()), 0x33);
+  EXPECT_GE(counters.Growth("split_convoys"), 1u);
+}
+
+// A SEND that its receive is too short for.
+TEST_P(RcGro, SendThatDoesNotFitIsRefused) {
+  Start();
+  const Counters counters;
+  ep().PostRecv(6, kPlace, 7 * mtu() + 1);
+  Message();
+  Send(SendMessage(PeerPsn(), data_, mtu()));
+  EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(7), roce::kNakInvalidRequest));
+  const ibv_wc wc = ep().WaitRecv();
+  EXPECT_EQ(wc.status, IBV_WC_LOC_LEN_ERR) << ibv_wc_status_str(wc.status);
+  EXPECT_EQ(wc.wr_id, 6u);
+  ExpectPlaced(kPlace, Bytes(data_.begin(), data_.begin() + 7 * mtu()), 0x33);
+  EXPECT_GE(counters.Growth("split_convoys"), 1u);
 }
 
 TEST_P(RcGro, AnswerOfAReadIsTakenAsOne) {

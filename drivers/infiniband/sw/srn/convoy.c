@@ -202,6 +202,12 @@ struct sk_buff *srn_convoy_join(struct sk_buff_head *parts)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_convoy_join);
 
+/* As the parser left it, but for a mark that was told of: that was the mark of all. */
+static void forget_mark(struct srn_pkt *pkt, const struct srn_pkt *run)
+{
+	pkt->flags &= run->flags | ~SRN_PKT_CE;
+}
+
 /* As the parser left it. */
 static void back_to_packet(struct sk_buff *run)
 {
@@ -230,6 +236,7 @@ void srn_convoy_split(struct sk_buff *run, struct sk_buff_head *parts)
 		next = skb->next;
 		skb_mark_not_on_list(skb);
 		__skb_push(skb, srn_pkt_payload(skb));
+		forget_mark(srn_pkt(skb), srn_pkt(run));
 		__skb_queue_tail(parts, skb);
 	}
 }

@@ -15,6 +15,7 @@
 #include "answer.h"
 #include "arrival.h"
 #include "clock.h"
+#include "convoy.h"
 #include "device.h"
 #include "hold.h"
 #include "mem.h"
@@ -100,11 +101,26 @@ static enum srn_held keep(struct srn_arrival *a)
 	return srn_hold_add(qp->dev, &qp->resp.hold, a->skb, a->msg->psn);
 }
 
+/* One of several that were joined is wrong. What is before it is executed, and it is what the NAK is
+ * for, once each comes by itself. None of them was, but that a SEND may have been placed, as it will be
+ * again; and a NAK for a gap that this closed is owed an ACK instead.
+ */
+static enum srn_verdict take_each(const struct srn_arrival *a)
+{
+	if (a->ack_owed)
+		srn_ack_again(a->qp, srn_psn_add(a->pkt->psn, -1));
+	return SRN_V_EACH;
+}
+
 static enum srn_verdict rc_request(struct srn_arrival *a)
 {
 	enum srn_verdict v = check_answers(a) ?: check_psn(a) ?: serve(a);
 	enum srn_held held;
 
+	if (likely(!v))
+		return SRN_OK;
+	if (srn_verdicts[v].nak && srn_pkt_is_joined(a->skb))
+		return take_each(a);
 	if (srn_verdicts[v].effect) {
 		srn_responder_fail(a->qp, v, a->msg->psn);
 		return v;
@@ -170,7 +186,7 @@ static enum srn_verdict serve_message(struct srn_qp *qp, struct sk_buff *skb)
 	return v;
 }
 
-/* Returns true if @skb was consumed; false: it has to wait. */
+/* Returns true if @skb was consumed; false: it has to wait, or to come as packets. */
 static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 {
 	enum srn_verdict v = serve_message(qp, skb);
@@ -179,7 +195,7 @@ static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 		consume_skb(skb);
 		return true;
 	}
-	if (v == SRN_V_LATER)
+	if (v == SRN_V_LATER || v == SRN_V_EACH)
 		return false;
 	kfree_skb(skb);
 	return true;

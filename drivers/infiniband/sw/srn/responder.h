@@ -53,7 +53,8 @@ bool srn_responder_receives(const struct srn_qp *qp);
  * srn_responder_rx() - a RC or UC request for this QP
  *
  * Return: true if @skb was consumed. False: an answer that is under way goes first; the
- * caller keeps @skb and what came behind it, and tries again in the next round.
+ * caller keeps @skb and what came behind it, and tries again in the next round. Or, of what was
+ * joined (convoy.h), none was taken, and its packets are to come one by one.
  */
 bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb);
 

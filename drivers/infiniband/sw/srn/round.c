@@ -222,6 +222,19 @@ static bool rx_request(struct srn_qp *qp, struct sk_buff *skb)
 	return rx_hello(qp, skb) || likely(srn_responder_rx(qp, skb));
 }
 
+/* Of packets that were joined one has to wait or is refused; not all that are before it. Returns false if
+ * it waits.
+ */
+static bool come_again(struct srn_qp *qp, struct sk_buff *skb)
+{
+	if (!srn_pkt_is_joined(skb)) {
+		put_back(qp, skb);
+		return false;
+	}
+	split_back(qp, skb);
+	return true;
+}
+
 /* Returns false if the packet has to wait, and all behind it. */
 static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 {
@@ -248,8 +261,7 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 		srn_completer_rx(qp, skb);
 		qp->answered = true;
 	} else if (unlikely(!rx_request(qp, skb))) {
-		put_back(qp, skb);
-		return false;
+		return come_again(qp, skb);
 	}
 	if (run)
 		srn_count(qp->dev, whole);

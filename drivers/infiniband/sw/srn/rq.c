@@ -45,12 +45,14 @@ static void consume_head(struct srn_qp *qp)
 
 void srn_rq_reset(struct srn_qp *qp)
 {
+	qp->rq.bad = false;
 	qp->rq.open = false;
 	qp->rq.last_wqe_reached = false;
 	qp->rq.head = READ_ONCE(*tail_of(qp));
 	/* As in consume_head(): these slots are not read any more. */
 	smp_store_release(&qp->page->rq_head, qp->rq.head);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_rq_reset);
 
 static enum srn_verdict fetch_own(struct srn_qp *qp)
 {
@@ -64,6 +66,7 @@ static enum srn_verdict fetch_own(struct srn_qp *qp)
 	v = srn_rwqe_fetch(head_slot(qp), qp->rq.max_sge, qp->rq.wqe);
 	consume_head(qp);
 	qp->rq.open = true;
+	qp->rq.bad = v;
 	return v ? SRN_V_REM_OP : SRN_OK;
 }
 
@@ -71,8 +74,10 @@ static enum srn_verdict fetch_shared(struct srn_qp *qp)
 {
 	enum srn_verdict v = srn_srq_fetch(qp->srq, qp->rq.wqe);
 
-	if (v && v != SRN_V_RNR)
+	if (v && v != SRN_V_RNR) {
+		qp->rq.bad = true;
 		return SRN_V_REM_OP;
+	}
 	qp->rq.open = !v;
 	return v;
 }
@@ -80,6 +85,9 @@ static enum srn_verdict fetch_shared(struct srn_qp *qp)
 enum srn_verdict srn_rq_open(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
+	/* Who was refused may ask once more: the first of what was joined is not always the one (responder.c). */
+	if (unlikely(qp->rq.bad))
+		return SRN_V_REM_OP;
 	if (qp->rq.open)
 		return SRN_OK;
 	return qp->srq ? fetch_shared(qp) : fetch_own(qp);

@@ -27,6 +27,7 @@ struct srn_rq {
 	/* Written by rq.c only. */
 	u32 head;			/* WQEs consumed of the own ring */
 	bool open;			/* a dropped UC or UD message leaves it to the next */
+	bool bad;			/* the last that was taken is malformed */
 	bool last_wqe_reached;		/* the event was raised */
 	struct srn_rwqe *wqe;		/* the open one */
 };
@@ -38,7 +39,8 @@ void srn_rq_reset(struct srn_qp *qp);
  * srn_rq_open() - have a receive WQE open; takes the next one unless one is
  *
  * SRN_OK; SRN_V_RNR: there is none; SRN_V_REM_OP: the WQE is malformed (it is
- * open, to be failed) or the ring's index is (none is open).
+ * open, to be failed, if it is not a SRQ's; and stays what it is) or the ring's index is
+ * (none is open).
  */
 enum srn_verdict srn_rq_open(struct srn_qp *qp);
 

@@ -107,6 +107,7 @@ const struct srn_verdict_row srn_verdicts[SRN_V_MAX] = {
 
 	[SRN_V_DROP] = {},
 	[SRN_V_AGAIN] = {},
+	[SRN_V_EACH] = {},
 };
 EXPORT_SYMBOL_IF_KUNIT(srn_verdicts);
 

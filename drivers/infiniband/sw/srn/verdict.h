@@ -36,6 +36,7 @@ enum srn_verdict {
 	/* Nothing reached the QP. */
 	SRN_V_DROP,		/* silently, counted by the caller */
 	SRN_V_AGAIN,		/* local resources (memory): as if the packet had been lost */
+	SRN_V_EACH,		/* one of several packets that were joined: each is looked at by itself */
 	SRN_V_MAX,
 };
 
@@ -63,7 +64,8 @@ enum srn_verdict {
 	X(SRN_V_BAD_RESP, "bad response") \
 	X(SRN_V_FLUSH, "flushed") \
 	X(SRN_V_DROP, "dropped") \
-	X(SRN_V_AGAIN, "no local resources")
+	X(SRN_V_AGAIN, "no local resources") \
+	X(SRN_V_EACH, "packet by packet")
 
 /* What a verdict does to the QP it was reached on. */
 enum srn_effect {

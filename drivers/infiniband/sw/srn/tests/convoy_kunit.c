@@ -1,71 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a NAPI coupled, at the QP: executed as one, or as far as it is good, allowed, and there is room. */
 #include "../convoy.h"
-#include "../hold.h"
-#include "../recv.h"
 #include "../round.h"
-#include "../stats.h"
-#include "fake_napi.h"
+#include "fake_target.h"
 
 #include <linux/if_ether.h>
-
-/* A QP that can be found, in the namespace of a NAPI. */
-struct target {
-	struct receiver r;
-	struct srn_qp_ref *ref;
-	struct napi *napi;
-};
-
-static void unpublish(void *ref)
-{
-	srn_qp_ref_unpublish(ref);
-	srn_qp_ref_destroy(ref);
-}
-
-static struct target new_target(struct kunit *test)
-{
-	struct target t = { .r = new_receiver_of(test, usual.each, payload_len(&usual)) };
-	struct srn_qp *qp = t.r.qp;
-
-	qp->path.v4.saddr = htonl(HERE);
-	qp->path.v4.daddr = htonl(PEER);
-	t.napi = new_napi(test, qp->dev);
-	t.ref = srn_qp_ref_create(qp, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(t.ref));
-	srn_qp_ref_publish(t.ref);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, unpublish, t.ref));
-	return t;
-}
-
-static void to_target(struct kunit *test, const struct target *t, struct sk_buff *skb)
-{
-	rcu_read_lock();
-	local_bh_disable();
-	srn_recv(t->napi->sk, to_socket(skb));
-	local_bh_enable();
-	rcu_read_unlock();
-}
-
-static void take(struct kunit *test, const struct target *t, struct sk_buff **packets)
-{
-	to_target(test, t, couple(test, t->napi, packets, usual.num));
-	KUNIT_EXPECT_TRUE(test, wait_idle(t->r.qp));
-}
-
-static u64 count(const struct target *t, enum srn_counter counter)
-{
-	return srn_stats_sum(t->r.qp->dev, counter);
-}
-
-static void expect_memory(struct kunit *test, const struct srn_mem *mem, u32 from, u32 to)
-{
-	u32 i, wrong = 0;
-	u64 here;
-
-	for (i = from; i < to; i++)
-		wrong += *(u8 *)srn_mem_span(mem, VA + i, &here) != byte_at(i);
-	KUNIT_EXPECT_EQ(test, wrong, 0);
-}
 
 /* Executed as one, with one ACK; what comes twice is that many duplicates. */
 static void srn_convoy_executed_test(struct kunit *test)
@@ -74,9 +13,9 @@ static void srn_convoy_executed_test(struct kunit *test)
 	struct target t;
 
 	migrate_disable();
-	t = new_target(test);
+	t = new_target(test, &usual);
 	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
+	take(test, &t, packets, &usual);
 	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, usual.num));
 	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.msn, 1);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_CONVOYS), 1);
@@ -85,7 +24,7 @@ static void srn_convoy_executed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SENT_ACK), 1);
 	expect_memory(test, t.r.mem, 0, payload_len(&usual));
 	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
+	take(test, &t, packets, &usual);
 	migrate_enable();
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SPLIT_CONVOYS), 1);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_SPLIT_RUNS), 0);
@@ -98,14 +37,14 @@ static void srn_convoy_executed_test(struct kunit *test)
 static void expect_damaged(struct kunit *test, u32 bad)
 {
 	struct sk_buff *packets[MAX_PACKETS];
-	struct target t = new_target(test);
+	struct target t = new_target(test, &usual);
 	u8 byte;
 
 	make_packets(test, &usual, t.ref->qpn, packets);
 	skb_copy_bits(packets[bad], packets[bad]->len - 1, &byte, 1);
 	byte ^= 0x40;
 	skb_store_bits(packets[bad], packets[bad]->len - 1, &byte, 1);
-	take(test, &t, packets);
+	take(test, &t, packets, &usual);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), 1);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_PKTS), usual.num - 1);
 	KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, bad));
@@ -132,13 +71,13 @@ static void srn_convoy_refused_test(struct kunit *test)
 	struct target t;
 
 	migrate_disable();
-	t = new_target(test);
+	t = new_target(test, &usual);
 	make_packets(test, &usual, t.ref->qpn ^ 0x800000, packets);
-	take(test, &t, packets);
+	take(test, &t, packets, &usual);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_NO_QP), usual.num);
 	t.r.qp->path.v4.daddr = htonl(OTHER);
 	make_packets(test, &usual, t.ref->qpn, packets);
-	take(test, &t, packets);
+	take(test, &t, packets, &usual);
 	migrate_enable();
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_BAD_ADDR), usual.num);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), 0);
@@ -167,7 +106,7 @@ static void srn_convoy_nat_test(struct kunit *test)
 	struct target t;
 
 	migrate_disable();
-	t = new_target(test);
+	t = new_target(test, &usual);
 	take_changed(test, &t, other_host);
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_BAD_ADDR), usual.num);
 	take_changed(test, &t, other_peer);
@@ -205,7 +144,7 @@ static void srn_convoy_no_room_test(struct kunit *test)
 	u32 in;
 
 	migrate_disable();
-	t = new_target(test);
+	t = new_target(test, &usual);
 	srn_turn_own(&t.r.qp->turn);
 	atomic_set(&t.r.qp->dev->num_qps, 65536);
 	atomic_long_set(&t.r.qp->dev->rxq_bytes, SRN_DEV_RXQ_BYTES);
@@ -230,7 +169,7 @@ static void srn_convoy_no_room_test(struct kunit *test)
 static u32 lost_without_memory(struct kunit *test, u32 nth)
 {
 	struct sk_buff *packets[MAX_PACKETS], *skb, *seen;
-	struct target t = new_target(test);
+	struct target t = new_target(test, &usual);
 
 	make_packets(test, &usual, t.ref->qpn, packets);
 	skb = couple(test, t.napi, packets, usual.num);

@@ -3,6 +3,7 @@
 #ifndef SRN_FAKE_NAPI_H
 #define SRN_FAKE_NAPI_H
 
+#include "../convoy.h"
 #include "../gid.h"
 #include "../gro.h"
 #include "../psn.h"

@@ -32,6 +32,19 @@ static inline struct receiver new_receiver_of(struct kunit *test, u32 mtu, u32 l
 	return (struct receiver){ .qp = qp, .mem = mem, .path = new_path(test, false) };
 }
 
+/* A receive queue of @num slots, and its CQ. */
+static inline void give_receives(struct kunit *test, struct srn_qp *qp, u32 num)
+{
+	qp->page = fake_page(test);
+	qp->rcq = new_cq(test, qp, num);
+	qp->rq = (struct srn_rq){ .entries = num, .max_wr = num, .max_sge = 1 };
+	qp->rq.wqe = fake_rwqe(test);
+	qp->rq.stride = srn_recv_stride(1);
+	qp->rq.slots = kunit_kcalloc(test, num, qp->rq.stride, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
+	spin_lock_init(&qp->rq.lock);
+}
+
 /* What left, as it arrives. */
 static inline struct sk_buff *come(struct kunit *test, struct sk_buff *skb)
 {

@@ -11,18 +11,6 @@
 
 #define RECVS		16
 
-static void give_receives(struct kunit *test, struct srn_qp *qp)
-{
-	qp->page = fake_page(test);
-	qp->rcq = new_cq(test, qp, RECVS);
-	qp->rq = (struct srn_rq){ .entries = RECVS, .max_wr = RECVS, .max_sge = 1 };
-	qp->rq.wqe = fake_rwqe(test);
-	qp->rq.stride = srn_recv_stride(1);
-	qp->rq.slots = kunit_kcalloc(test, RECVS, qp->rq.stride, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, qp->rq.slots);
-	spin_lock_init(&qp->rq.lock);
-}
-
 /* A receive where message @i of the packs has its place. */
 static void post(struct kunit *test, const struct receiver *r, u32 i)
 {
@@ -39,7 +27,7 @@ static struct receiver new_receiver(struct kunit *test)
 	struct receiver r = new_receiver_of(test, 1024, SRN_RUN_MAX * STRIDE);
 
 	srn_mw_owner_init(&r.qp->windows, &r.qp->who);
-	give_receives(test, r.qp);
+	give_receives(test, r.qp, RECVS);
 	bad_key_at = U32_MAX;
 	bad_len_at = U32_MAX;
 	return r;

@@ -38,6 +38,7 @@ static const struct row rows[] = {
 	{ "flush of a QP that has stopped", SRN_V_FLUSH, 0, IB_WC_WR_FLUSH_ERR, SRN_EFF_NONE },
 	{ "drop has no consequence", SRN_V_DROP, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
 	{ "lack of memory is a lost packet", SRN_V_AGAIN, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
+	{ "one of several: no NAK yet", SRN_V_EACH, 0, IB_WC_SUCCESS, SRN_EFF_NONE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(row, rows, desc);
