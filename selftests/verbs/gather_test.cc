@@ -166,16 +166,21 @@ TEST_P(RcGather, PostsOfOneThreadGoWhileAnotherPolls) {
 }
 
 // A slow machine may take a while for a few long ones, so that to leave them does not pay; and so
-// it may for short ones while others have its CPU.
+// it may for short ones while others have its CPU. Long ones are left where they pass whole: where
+// they are cut, each is a batch by itself, and the path would be empty meanwhile.
 TEST_P(RcGather, StreamOfFewCompletionsRingsSeldom) {
   double each = 1;
   for (int i = 0; i < 10 && each >= 0.5; i++)
     each = Doorbells(Connected({.max_send_wr = kDepth}, {}), kShort);
   if (IsCounted()) EXPECT_LT(each, 0.5);
 
-  const uint64_t before = Counter("gatherings");
+  const uint64_t before = Counter("gatherings"), whole = Counter("sent_runs");
   Doorbells(Connected({.max_send_wr = kDepth}, {}), kLong);
-  if (IsCounted()) EXPECT_GT(Counter("gatherings"), before);
+  if (!IsCounted()) return;
+  if (Counter("sent_runs") > whole)
+    EXPECT_GT(Counter("gatherings"), before);
+  else
+    EXPECT_EQ(Counter("gatherings"), before);
 }
 
 // Who waits for each is served at once.
