@@ -88,9 +88,10 @@ void AddMtus(Features& features) {
 
 const std::vector<std::string>& FeatureNames() {
   static const std::vector<std::string> kNames = {
-      "rc",     "uc",      "ud",      "imm",      "atomic",   "atomic-write", "window", "srq",
-      "inline", "sge",     "wr",      "cq-ex",    "events",   "solicited",    "sl",     "rnr",
-      "fence",  "mtu-256", "mtu-512", "mtu-1024", "mtu-2048", "mtu-4096"};
+      "rc",      "uc",           "ud",        "send",    "write",  "read",  "imm",
+      "atomic",  "atomic-write", "window",    "srq",     "inline", "sge",   "wr",
+      "cq-ex",   "events",       "solicited", "sl",      "rnr",    "fence", "mtu-256",
+      "mtu-512", "mtu-1024",     "mtu-2048",  "mtu-4096"};
   return kNames;
 }
 
@@ -128,7 +129,7 @@ Features Probe(const verbs::Context& context, const verbs::Port& port) {
                      Need(verbs::Cq::Create(context, 16), "CQ")};
   Features features;
 
-  features.names.insert({"events", "solicited", "rnr", "fence"});
+  features.names.insert({"send", "write", "read", "events", "solicited", "rnr", "fence"});
   features.max_sge = std::min(static_cast<uint32_t>(attr.max_sge), kMostSge);
   // A shared queue may take fewer than a queue pair, and lanes of both kinds are planned alike.
   if (attr.max_srq_sge > 0)

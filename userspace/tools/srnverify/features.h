@@ -16,6 +16,8 @@ namespace srnverify {
 // The names that --need and "not in the plan" use:
 //
 //   rc uc ud       the type of queue pair
+//   send write read  these operations, with immediate data or not; no type lacks those that it
+//                  has, but one may look at the others alone
 //   imm            immediate data
 //   atomic         compare and swap, fetch and add
 //   atomic-write   ATOMIC WRITE, posted by ibv_wr_*() alone

@@ -49,7 +49,7 @@ On two, the server first:        srnverify -d srn0
 The same run again:              srnverify --pair srn0,srn1 --seed 4711
 
 What is to be run is told to the client; the server takes it from there.
---need and --without know: rc uc ud imm atomic atomic-write window srq inline sge wr cq-ex events
+--need and --without know: rc uc ud send write read imm atomic atomic-write window srq inline sge wr cq-ex events
 solicited sl rnr fence mtu-256 mtu-512 mtu-1024 mtu-2048 mtu-4096.
 Status 0: every byte and every completion was as planned. 1: one was not, or a needed feature is
 not there, or nothing happened for too long; the first fault is told on stderr, with the seed and

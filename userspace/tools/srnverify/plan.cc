@@ -20,6 +20,7 @@ std::vector<ibv_qp_type> Types(const Features& features) {
   if (features.Has("rc")) types.push_back(IBV_QPT_RC);
   if (features.Has("uc")) types.push_back(IBV_QPT_UC);
   if (features.Has("ud")) types.push_back(IBV_QPT_UD);
+  std::erase_if(types, [&](ibv_qp_type type) { return OpsOf(type, features).empty(); });
   return types;
 }
 
@@ -122,24 +123,31 @@ bool IsAtomic(Op op) { return op == Op::kCompareSwap || op == Op::kFetchAdd; }
 bool IsWrite(Op op) { return op == Op::kWrite || op == Op::kWriteImm || op == Op::kAtomicWrite; }
 bool IsRdma(Op op) { return !IsSend(op); }
 
-std::vector<Op> OpsOf(const Lane& lane, const Features& features) {
-  std::vector<Op> ops = {Op::kSend, Op::kSend};
-  if (features.Has("imm")) ops.push_back(Op::kSendImm);
-  if (lane.type == IBV_QPT_UD) return ops;
-  ops.insert(ops.end(), {Op::kWrite, Op::kWrite});
-  if (features.Has("imm")) ops.push_back(Op::kWriteImm);
-  if (lane.type == IBV_QPT_UC) return ops;
-  ops.insert(ops.end(), {Op::kRead, Op::kRead});
-  if (features.Has("atomic")) ops.insert(ops.end(), {Op::kCompareSwap, Op::kFetchAdd});
-  if (features.Has("atomic-write")) ops.push_back(Op::kAtomicWrite);
+std::vector<Op> OpsOf(ibv_qp_type type, const Features& features) {
+  std::vector<Op> ops;
+  const auto add = [&](const char* name, std::initializer_list<Op> more) {
+    if (features.Has(name)) ops.insert(ops.end(), more);
+  };
+  add("send", {Op::kSend, Op::kSend});
+  if (features.Has("send")) add("imm", {Op::kSendImm});
+  if (type == IBV_QPT_UD) return ops;
+  add("write", {Op::kWrite, Op::kWrite});
+  if (features.Has("write")) add("imm", {Op::kWriteImm});
+  if (type == IBV_QPT_UC) return ops;
+  add("read", {Op::kRead, Op::kRead});
+  add("atomic", {Op::kCompareSwap, Op::kFetchAdd});
+  add("atomic-write", {Op::kAtomicWrite});
   return ops;
 }
 
 bool HasWindow(const Lane& lane, const Features& features) {
-  return lane.reliable() && features.Has("window");
+  return lane.reliable() && features.Has("window") &&
+         (features.Has("write") || features.Has("read"));
 }
 
-bool InvalidatesWindows(const Features& features) { return features.Has("fence"); }
+bool InvalidatesWindows(const Features& features) {
+  return features.Has("send") && features.Has("fence");
+}
 
 // What is left in a shared queue after a loss would be another lane's.
 bool CanShareQueue(ibv_qp_type type, const Recipe& recipe) {
@@ -177,10 +185,12 @@ std::vector<int> Plan::LanesOf(int thread) const {
 Plan MakePlan(const Recipe& recipe, const Features& common) {
   Plan plan{.recipe = recipe, .features = common, .lanes = {}};
   for (const std::string& name : recipe.without) plan.features.names.erase(name);
-  if (!plan.features.Has("events")) plan.features.names.erase("solicited");
+  if (!plan.features.Has("events") || !plan.features.Has("send"))
+    plan.features.names.erase("solicited");
   if (!plan.features.Has("wr")) plan.features.names.erase("atomic-write");
   const std::vector<ibv_qp_type> types = Types(plan.features);
-  if (types.empty()) throw Fault("no type of queue pair that both ends have");
+  if (types.empty())
+    throw Fault("no type of queue pair that both ends have, and no operation of one");
 
   Random random(recipe.seed);
   // Decks for each type: with six lanes or more of a type all manners and all MTUs are there.

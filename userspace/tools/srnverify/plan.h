@@ -154,8 +154,8 @@ struct Plan {
   bool Lossy(const Lane& lane) const { return recipe.lossy && !lane.reliable(); }
 };
 
-// What such a lane does, those that are done more often as often again.
-std::vector<Op> OpsOf(const Lane& lane, const Features& features);
+// What lanes of a type do, those that are done more often as often again.
+std::vector<Op> OpsOf(ibv_qp_type type, const Features& features);
 
 // Whether windows are bound for its WRITEs and READs.
 bool HasWindow(const Lane& lane, const Features& features);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -74,6 +75,33 @@ TEST(Plan, LeavesOutWhatADeviceCannot) {
   }
   EXPECT_THAT(Absent(plan), testing::ElementsAre("uc", "imm", "atomic", "window", "srq", "inline",
                                                  "sge", "mtu-4096"));
+}
+
+// Beside what was asked for, UC has SENDs, which tell of WRITEs that arrived.
+TEST(Plan, LooksAtOneOperationAlone) {
+  const std::map<std::string, std::set<std::string>> wanted = {
+      {"write,read,atomic,atomic-write,window",
+       {"RC SEND", "RC SEND_WITH_IMM", "UC SEND", "UC SEND_WITH_IMM", "UD SEND",
+        "UD SEND_WITH_IMM"}},
+      {"send,read,atomic,atomic-write,window",
+       {"RC WRITE", "RC WRITE_WITH_IMM", "UC SEND", "UC WRITE", "UC WRITE_WITH_IMM"}},
+      {"send,write,atomic,atomic-write,window", {"RC READ"}},
+      {"send,write,read,window", {"RC CMP_SWAP", "RC FETCH_ADD", "RC ATOMIC_WRITE"}},
+  };
+  for (const auto& [without, ops] : wanted) {
+    Recipe recipe;
+    std::istringstream names(without);
+    for (std::string name; std::getline(names, name, ',');) recipe.without.push_back(name);
+    const Plan plan = MakePlan(recipe, All());
+    Planner planner(plan, 0);
+    std::set<std::string> found;
+    for (int i = 0; i < 20; ++i)
+      for (const Step& step : planner.Next().steps)
+        found.insert(fmt::format("{} {}", Name(plan.lanes[step.lane].type), Name(step.op)));
+    EXPECT_EQ(found, ops) << "without " << without;
+  }
+  EXPECT_THROW(MakePlan({.without = {"send", "write", "read", "atomic", "atomic-write"}}, All()),
+               Fault);
 }
 
 TEST(Plan, NamesWhatLossTakesFromAType) {

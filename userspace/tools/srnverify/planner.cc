@@ -87,7 +87,7 @@ Planner::Direction Planner::MakeDirection(int lane, int from) const {
   if (HasWindow(plan_.lanes[lane], plan_.features))
     windows = {Bound::kNot, Bound::kTillOwner,
                InvalidatesWindows(plan_.features) ? Bound::kTillPeer : Bound::kTillOwner};
-  return {lane, from, Deck(OpsOf(plan_.lanes[lane], plan_.features)),
+  return {lane, from, Deck(OpsOf(plan_.lanes[lane].type, plan_.features)),
           Deck(SizesOf(plan_.lanes[lane], plan_.features, random)), Deck(std::move(windows))};
 }
 
@@ -163,10 +163,12 @@ uint32_t Planner::DrawSize(Direction& direction, Op op, Budget& budget) {
 
 // The READ before is sent on, which only a fence makes right.
 void Planner::AddEcho(std::vector<Step>& steps) {
+  const bool send = plan_.features.Has("send"), write = plan_.features.Has("write");
+  if (!send && !write) return;
   const Step& read = steps.back();
   Step echo = read;
   echo.id = random_.Next();
-  echo.op = random_.Chance(50) ? Op::kSend : Op::kWrite;
+  echo.op = send && (!write || random_.Chance(50)) ? Op::kSend : Op::kWrite;
   echo.echo = static_cast<int>(steps.size()) - 1;
   echo.fenced = true;
   echo.signaled = random_.Chance(60);

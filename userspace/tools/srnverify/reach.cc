@@ -30,7 +30,7 @@ std::string InlineKey(ibv_qp_type type) { return fmt::format("{}, inline", Name(
 // All keys that messages of this lane have, sooner or later.
 std::set<std::string> KeysOf(const Lane& lane, const Features& features) {
   std::set<std::string> keys;
-  for (Op op : OpsOf(lane, features)) keys.insert(KeyOf(lane, op));
+  for (Op op : OpsOf(lane.type, features)) keys.insert(KeyOf(lane, op));
   if (lane.connected()) keys.insert(MtuKey(lane.type, lane.mtu));
   if (lane.srq) keys.insert(SharedKey(lane.type));
   if (lane.solicited)
