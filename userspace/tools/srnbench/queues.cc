@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -54,6 +55,32 @@ int PostedLists(int connections, int list) {
   return std::max(list == 1 ? 2 : 1, kDepth / (connections * list));
 }
 
+RandomTurns::RandomTurns(size_t connections, size_t active, int times)
+    : times_(times), idle_(connections), left_(connections) {
+  std::iota(idle_.begin(), idle_.end(), 0);
+  for (size_t i = 0; i < active; ++i) Begin();
+}
+
+void RandomTurns::Begin() {
+  std::swap(idle_[random_() % idle_.size()], idle_.back());
+  const size_t next = idle_.back();
+  idle_.pop_back();
+  left_[next] = times_;
+  for (int i = 0; i < times_; ++i) waiting_.push_back(next);
+}
+
+void RandomTurns::Add(size_t connection) {
+  if (--left_[connection] > 0) return;
+  Begin();
+  idle_.push_back(connection);
+}
+
+size_t RandomTurns::Take() {
+  const size_t first = waiting_.front();
+  waiting_.pop_front();
+  return first;
+}
+
 Queues::Queues(Pair& pair, int connections) : pair_(pair) {
   const int requests =
       std::max(PostedLists(connections, kMostInList) * kMostInList, PostedLists(connections, 1));
@@ -72,28 +99,28 @@ Queues::Queues(Pair& pair, int connections) : pair_(pair) {
   }
 }
 
-double Queues::Stream(size_t bytes, int list, Duration time) const {
+template <typename Turns>
+double Queues::Keep(size_t bytes, int list, Duration time, Turns& turns) const {
   // Posts between two polls.
   constexpr int kTurn = 16;
   std::vector<verbs::SendWr> requests(
       list, verbs::SendWr::Write(0, pair_.a().mr.Slice(0, bytes), pair_.b().mr.At(0)));
-  Waiting waiting(from_.size(), PostedLists(from_.size(), list));
   long posted = 0, done = 0;
   Duration elapsed{0};
 
   for (int i = 0; i + 1 < list; ++i) requests[i].Unsignaled();
   const auto start = Clock::now();
-  while (done < posted || !waiting.empty()) {
-    for (int i = 0; i < kTurn && !waiting.empty(); ++i, posted += list) {
-      const size_t connection = waiting.Take();
+  while (done < posted || !turns.empty()) {
+    for (int i = 0; i < kTurn && !turns.empty(); ++i, posted += list) {
+      const size_t connection = turns.Take();
       requests.back().raw()->wr_id = connection;
       Post(from_[connection], requests);
     }
     const auto completed = [&](const ibv_wc& wc) {
       done += list;
-      if (elapsed < time) waiting.Add(wc.wr_id);
+      if (elapsed < time) turns.Add(wc.wr_id);
     };
-    if (waiting.empty()) {
+    if (turns.empty()) {
       Reap(cq_, completed);
     } else {
       ReapSome(cq_, completed);
@@ -101,6 +128,16 @@ double Queues::Stream(size_t bytes, int list, Duration time) const {
     elapsed = Clock::now() - start;
   }
   return done / elapsed.count();
+}
+
+double Queues::Stream(size_t bytes, int list, Duration time) const {
+  Waiting turns(from_.size(), PostedLists(from_.size(), list));
+  return Keep(bytes, list, time, turns);
+}
+
+double Queues::StreamRandom(size_t bytes, int list, int active, Duration time) const {
+  RandomTurns turns(from_.size(), active, PostedLists(active, list));
+  return Keep(bytes, list, time, turns);
 }
 
 }  // namespace srnbench

@@ -172,13 +172,17 @@ Workload Percentiles(const std::string& name, Wake wake) {
   return load;
 }
 
+std::vector<Row> RowsOver(const std::string& name) {
+  return {{name + ", writes of 8 B", "kop/s", true},
+          {fmt::format("{}, lists of {}", name, Queues::kMostInList), "kop/s", true}};
+}
+
 Workload Over(int connections) {
   const std::string name = fmt::format("{} QP{}", connections, connections == 1 ? "" : "s");
   const int lists = Queues::kMostInList;
 
   return {.name = name,
-          .rows = {{name + ", writes of 8 B", "kop/s", true},
-                   {fmt::format("{}, lists of {}", name, lists), "kop/s", true}},
+          .rows = RowsOver(name),
           .run =
               [connections, lists](Pair& pair, Duration time) {
                 const Queues queues(pair, connections);
@@ -189,6 +193,26 @@ Workload Over(int connections) {
               },
           .warm_up = false,
           .moves = {To::kB, kSmall}};
+}
+
+// All of them busy, and then some at a time.
+Workload OverMany() {
+  Workload load = Over(kMany);
+  const std::vector<Row> rows = RowsOver(fmt::format("{} of {} QPs", kSome, kMany));
+
+  load.rows.insert(load.rows.end(), rows.begin(), rows.end());
+  load.run = [](Pair& pair, Duration time) {
+    const Queues queues(pair, kMany);
+    std::vector<Figure> figures;
+    // The first messages of a connection are dearer.
+    queues.Stream(kSmall, 1, Duration(0));
+    for (const int list : {1, Queues::kMostInList})
+      figures.emplace_back(queues.Stream(kSmall, list, time) / 1e3);
+    for (const int list : {1, Queues::kMostInList})
+      figures.emplace_back(queues.StreamRandom(kSmall, list, kSome, time) / 1e3);
+    return figures;
+  };
+  return load;
 }
 
 }  // namespace
@@ -243,7 +267,7 @@ const std::vector<Workload>& Latencies() {
 }
 
 const std::vector<Workload>& ManyQueues() {
-  static const std::vector<Workload> kManyQueues = {Over(1), Over(kSome), Over(kMany)};
+  static const std::vector<Workload> kManyQueues = {Over(1), Over(kSome), OverMany()};
   return kManyQueues;
 }
 
