@@ -36,6 +36,7 @@ enum srn_verdict {
 	/* Nothing reached the QP. */
 	SRN_V_DROP,		/* silently, counted by the caller */
 	SRN_V_AGAIN,		/* local resources (memory): as if the packet had been lost */
+	/* Not the last word: it comes again, in parts. */
 	SRN_V_EACH,		/* one of several packets that were joined: each is looked at by itself */
 	SRN_V_MAX,
 };

@@ -62,7 +62,7 @@ static void post(const struct target *t, u32 len, u32 num_sge)
 	rq->tail++;
 }
 
-/* The slots of the QP's own queue are a SRQ's, in which a malformed WQE is followed by a good one. */
+/* Receives are those of a SRQ, in which a malformed WQE is followed by a good one. */
 static void share(struct kunit *test, const struct target *t)
 {
 	struct srn_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
@@ -130,7 +130,7 @@ static void expect_refused(struct kunit *test, const struct target *t, const str
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&qp->dev->rxq_bytes), 0);
 }
 
-/* More, or less, than its RETH said. */
+/* More than its RETH said. */
 static void srn_convoy_each_reth_test(struct kunit *test)
 {
 	u32 bad;
