@@ -35,7 +35,7 @@ knows_router() { ip netns exec "$1" ping -qc 1 "10.0.$2.254"; }
 dumbbell() {
 	local i
 
-	modprobe -a act_gact cls_matchall tcp_dctcp sch_htb sch_ingress sch_netem sch_red || return
+	modprobe -a act_gact cls_matchall tcp_dctcp sch_fq_codel sch_htb sch_ingress sch_netem sch_red || return
 	ip netns add router || return
 	ip -n router link set lo up
 	ip netns exec router sysctl -qw net.ipv4.ip_forward=1
