@@ -8,6 +8,7 @@ namespace {
 
 // ack.c, SACK_EVERY_NS
 constexpr uint64_t kTellEvery = 50'000;
+constexpr uint32_t kTellWords = 16;
 // Bits that a SACK tells at a time.
 constexpr uint32_t kWord = 32;
 
@@ -87,7 +88,7 @@ void Receiver::Tell() {
   }
   ack_ = false;
   news_ = false;
-  tells_at_ = events_.now() + kTellEvery;
+  tells_at_ = events_.now() + kTellEvery * (1 + words / kTellWords);
   answers_(sack);
 }
 

@@ -26,26 +26,29 @@ struct Path {
   double least;
 };
 
+// Over 100 ms with one packet in 100 lost it is by chance how far the window has grown in so short
+// a time, 0.4 or 0.55: the model (selftests/model) has that.
 constexpr Path kPaths[] = {
-    {"hold", Load::kWrite, 200, 0, 0.95},    {"hold", Load::kWrite, 200, 100, 0.88},
-    {"hold", Load::kWrite, 200, 20, 0.50},   {"hold", Load::kWrite, 1000, 0, 0.95},
-    {"hold", Load::kWrite, 1000, 100, 0.65}, {"hold", Load::kWrite, 1000, 20, 0.25},
-    {"hold", Load::kWrite, 10000, 0, 0.90},  {"hold", Load::kWrite, 10000, 100, 0.09},
-    {"hold", Load::kSend, 200, 100, 0.88},   {"hold", Load::kSend, 1000, 20, 0.25},
-    {"hold", Load::kRead, 200, 0, 0.95},     {"hold", Load::kRead, 200, 100, 0.80},
-    {"hold", Load::kRead, 200, 20, 0.30},    {"hold", Load::kRead, 1000, 0, 0.95},
-    {"hold", Load::kRead, 1000, 100, 0.55},  {"hold", Load::kRead, 1000, 20, 0.20},
-    {"hold", Load::kRead, 10000, 0, 0.85},   {"hold", Load::kRead, 10000, 100, 0.20},
-    {"sack", Load::kWrite, 200, 0, 0.97},    {"sack", Load::kWrite, 200, 100, 0.97},
-    {"sack", Load::kWrite, 200, 20, 0.90},   {"sack", Load::kWrite, 1000, 0, 0.97},
-    {"sack", Load::kWrite, 1000, 100, 0.97}, {"sack", Load::kWrite, 1000, 20, 0.90},
-    {"sack", Load::kWrite, 10000, 0, 0.95},  {"sack", Load::kWrite, 10000, 100, 0.97},
-    {"sack", Load::kWrite, 10000, 20, 0.90}, {"sack", Load::kWrite, 100000, 0, 0.10},
-    {"sack", Load::kSend, 200, 20, 0.90},    {"sack", Load::kSend, 1000, 100, 0.97},
-    {"sack", Load::kRead, 200, 0, 0.97},     {"sack", Load::kRead, 200, 100, 0.97},
-    {"sack", Load::kRead, 200, 20, 0.75},    {"sack", Load::kRead, 1000, 0, 0.97},
-    {"sack", Load::kRead, 1000, 100, 0.97},  {"sack", Load::kRead, 1000, 20, 0.70},
-    {"sack", Load::kRead, 10000, 0, 0.90},   {"sack", Load::kRead, 10000, 100, 0.60},
+    {"hold", Load::kWrite, 200, 0, 0.95},       {"hold", Load::kWrite, 200, 100, 0.88},
+    {"hold", Load::kWrite, 200, 20, 0.50},      {"hold", Load::kWrite, 1000, 0, 0.95},
+    {"hold", Load::kWrite, 1000, 100, 0.65},    {"hold", Load::kWrite, 1000, 20, 0.25},
+    {"hold", Load::kWrite, 10000, 0, 0.90},     {"hold", Load::kWrite, 10000, 100, 0.09},
+    {"hold", Load::kSend, 200, 100, 0.88},      {"hold", Load::kSend, 1000, 20, 0.25},
+    {"hold", Load::kRead, 200, 0, 0.95},        {"hold", Load::kRead, 200, 100, 0.80},
+    {"hold", Load::kRead, 200, 20, 0.30},       {"hold", Load::kRead, 1000, 0, 0.95},
+    {"hold", Load::kRead, 1000, 100, 0.55},     {"hold", Load::kRead, 1000, 20, 0.20},
+    {"hold", Load::kRead, 10000, 0, 0.85},      {"hold", Load::kRead, 10000, 100, 0.20},
+    {"sack", Load::kWrite, 200, 0, 0.97},       {"sack", Load::kWrite, 200, 100, 0.97},
+    {"sack", Load::kWrite, 200, 20, 0.90},      {"sack", Load::kWrite, 1000, 0, 0.97},
+    {"sack", Load::kWrite, 1000, 100, 0.97},    {"sack", Load::kWrite, 1000, 20, 0.90},
+    {"sack", Load::kWrite, 10000, 0, 0.95},     {"sack", Load::kWrite, 10000, 100, 0.97},
+    {"sack", Load::kWrite, 10000, 20, 0.90},    {"sack", Load::kWrite, 100000, 0, 0.95},
+    {"sack", Load::kWrite, 100000, 1000, 0.70}, {"sack", Load::kWrite, 100000, 20, 0.08},
+    {"sack", Load::kSend, 200, 20, 0.90},       {"sack", Load::kSend, 1000, 100, 0.97},
+    {"sack", Load::kRead, 200, 0, 0.97},        {"sack", Load::kRead, 200, 100, 0.97},
+    {"sack", Load::kRead, 200, 20, 0.75},       {"sack", Load::kRead, 1000, 0, 0.97},
+    {"sack", Load::kRead, 1000, 100, 0.97},     {"sack", Load::kRead, 1000, 20, 0.70},
+    {"sack", Load::kRead, 10000, 0, 0.90},      {"sack", Load::kRead, 10000, 100, 0.60},
 };
 
 void PrintTo(const Path& path, std::ostream* os) {

@@ -31,7 +31,7 @@ TEST_P(RcHello, GoesInFrontOfDataThatFollowAnAck) {
   EXPECT_EQ(roce::EncodeTransport(packet), (Bytes{0x0a, 0x40,    0xff,   0xff,     // WRITE ONLY
                                                   0x00, qpn(16), qpn(8), qpn(0),   //
                                                   0x00, 0xff,    0xff,   0xff,     // no AckReq
-                                                  0xc0, 0x00,    0x0e,   0x00,     // both; 3584
+                                                  0xc0, 0x00,    0x1e,   0x00,     // both; 7680
                                                   0x00, 0x00,    0x00,   0x00,     // nothing
                                                   0x53, 0x52,    0x01,   0x01,     // hello
                                                   0x00, 0x00,    0x00,   0x00}));  // no bytes

@@ -251,6 +251,26 @@ TEST_P(RcSack, NonsenseIsIgnored) {
   ExpectResponderWorks(PeerPsn(), 0);
 }
 
+// A device of before: it holds 3584 PSNs, and writes and reads 128 words. It is told more than it
+// knows, too.
+TEST_P(RcSack, WhoKnowsLessOfItIsServed) {
+  constexpr uint32_t kAhead = 3584, kBits = 128 * 32;
+  StartMet({.sq_psn = 0x009fff, .retry_cnt = 7}, {.ahead = kAhead});
+  PostSends(0, 8);
+  std::set<uint32_t> all;
+  for (uint32_t i = 1; i <= kBits; ++i)
+    if (i != 3) all.insert(i);
+  SendSack(DevPsn(), {SackKind::kHeld, kAhead, 0, all});
+  ExpectAgain({0, 3});
+  ExpectNoneAgain();
+  ExpectAllSent(8);
+  Send(WriteTo(7680, 1));
+  const std::optional<Sack> sack = ExpectSack(PeerPsn());
+  ASSERT_TRUE(sack);
+  EXPECT_EQ(sack->ahead, 7680u);
+  EXPECT_EQ(sack->held, (std::set<uint32_t>{7680}));
+}
+
 // Who was asked answers with a SACK as well: its answer may be lost, and NAKs it sends none.
 TEST_P(RcSack, SackIsAnAnswerToo) {
   Start(Patient());

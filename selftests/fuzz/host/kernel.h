@@ -46,9 +46,8 @@ static inline void put_unaligned_le64(u64 value, void* p) { memcpy(p, &value, si
 
 u32 crc32_le(u32 crc, const void* p, size_t len);
 
-static inline void bitmap_from_arr32(unsigned long* map, const u32* words, unsigned int bits) {
-  for (unsigned int i = 0; i < bits / 32; i += 2)
-    map[i / 2] = words[i] | (u64)(i + 1 < bits / 32 ? words[i + 1] : 0) << 32;
+static inline void bitmap_zero(unsigned long* map, unsigned int bits) {
+  memset(map, 0, BITS_TO_LONGS(bits) * sizeof(*map));
 }
 
 // A fragment is in one page, however long that must be.

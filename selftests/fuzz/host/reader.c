@@ -10,7 +10,9 @@
 #include "parse.h"
 #include "psns.h"
 
-enum { SRN_CC_OFF, SRN_BUILD_ALONE, SRN_CNT_TX_NOMEM, SRN_CNT_SENT_SACK };
+enum {
+	SRN_CC_OFF, SRN_BUILD_ALONE, SRN_CNT_TX_NOMEM, SRN_CNT_SENT_SACK, SRN_BUILD_LINEAR = 1024,
+};
 
 struct srn_hold {
 	struct srn_psns *held;
@@ -49,7 +51,8 @@ static void *copy_of(const void *from, size_t len)
 	return memcpy(to, from, len);
 }
 
-bool read_sack(const u8 *bth, size_t size, size_t linear, struct srn_sack *sack)
+bool read_sack(const u8 *bth, size_t size, size_t linear, struct srn_sack *sack,
+	       struct srn_sack_map *map)
 {
 	struct sk_buff skb = {
 		.data = copy_of(bth, linear),
@@ -65,7 +68,8 @@ bool read_sack(const u8 *bth, size_t size, size_t linear, struct srn_sack *sack)
 	srn_pkt(&skb)->hdr_len = SACK_HEADERS;
 	srn_pkt(&skb)->len = size - SACK_HEADERS - SACK_ICRC;
 	memset(sack, 0x5a, sizeof(*sack));
-	ours = srn_sack_read(&skb, sack);
+	memset(map, 0x5a, sizeof(*map));
+	ours = srn_sack_read(&skb, sack) && srn_sack_read_map(&skb, map);
 	if (srn_sack_kind(&skb) != (ours ? sack->kind : 0))
 		abort();
 	free(skb.data);

@@ -9,5 +9,6 @@
 #define SACK_ICRC 4
 
 // `bth`: `size` bytes from there on, without pad; the first `linear` of them, 12 or more, are in
-// the skb's head. What is not set of `sack` is not zero.
-bool read_sack(const u8* bth, size_t size, size_t linear, struct srn_sack* sack);
+// the skb's head. What is not set of `sack` and `map` is not zero.
+bool read_sack(const u8* bth, size_t size, size_t linear, struct srn_sack* sack,
+               struct srn_sack_map* map);

@@ -31,7 +31,7 @@ std::vector<uint8_t> Packet(Source& source) {
   bytes.insert(bytes.end(), good.payload.begin(), good.payload.end());
   if (source.OneIn(8)) bytes[SACK_HEADERS + source.Below(12)] = source.Byte();
   // Words of it: most are all ones or all zeros.
-  const uint32_t words = source.OneIn(8) ? 120 + source.Below(20) : source.Below(12);
+  const uint32_t words = source.OneIn(8) ? 248 + source.Below(20) : source.Below(12);
   for (uint32_t i = 0; i < words; ++i) {
     const uint8_t how = source.Byte();
     for (int byte = 0; byte < 4; ++byte)
@@ -42,7 +42,8 @@ std::vector<uint8_t> Packet(Source& source) {
 }
 
 // What the wire library knows of it; bits behind what the module has room for are nothing to it.
-void Compare(const std::vector<uint8_t>& bytes, bool ours, const srn_sack& sack) {
+void Compare(const std::vector<uint8_t>& bytes, bool ours, const srn_sack& sack,
+             const srn_sack_map& map) {
   roce::Packet packet;
   packet.bth.opcode = roce::kOpcodeSack;
   packet.payload.assign(bytes.begin() + SACK_HEADERS, bytes.end());
@@ -53,22 +54,22 @@ void Compare(const std::vector<uint8_t>& bytes, bool ours, const srn_sack& sack)
   Require(sack.kind == static_cast<uint8_t>(read->kind) && sack.ahead == read->ahead &&
               sack.twice == read->twice && sack.tells == read->tells && sack.parts == read->parts,
           "the fields are read otherwise");
-  Require(sack.num <= SRN_PSNS && sack.num % 32 == 0, "no such map");
+  Require(map.num <= SRN_PSNS && map.num % 32 == 0, "no such map");
   uint32_t held = 0;
-  for (uint32_t i = 0; i < sack.num; ++i) held += test_bit(i, sack.bits);
-  const auto end = read->held.upper_bound(sack.num);
+  for (uint32_t i = 0; i < map.num; ++i) held += test_bit(i, map.bits);
+  const auto end = read->held.upper_bound(map.num);
   Require(held == static_cast<uint32_t>(std::distance(read->held.begin(), end)),
           "the map is read otherwise");
   for (auto at = read->held.begin(); at != end; ++at)
-    Require(test_bit(*at - 1, sack.bits), "another bit is set");
+    Require(test_bit(*at - 1, map.bits), "another bit is set");
 }
 
 // As srn_lost_heard() does it.
-void Hear(Board& board, uint64_t expected, const srn_sack& sack) {
+void Hear(Board& board, uint64_t expected, const srn_sack_map& map) {
   const int64_t left = static_cast<int64_t>(board.nxt() - expected) - 1;
-  const auto num = static_cast<uint32_t>(std::clamp<int64_t>(left, 0, sack.num));
-  if (board.una() == board.nxt() || expected >= board.nxt() || bitmap_empty(sack.bits, num)) return;
-  board.Heard(expected, sack.bits, num);
+  const auto num = static_cast<uint32_t>(std::clamp<int64_t>(left, 0, map.num));
+  if (board.una() == board.nxt() || expected >= board.nxt() || bitmap_empty(map.bits, num)) return;
+  board.Heard(expected, map.bits, num);
 }
 
 void Sack(Source& source, Board& board) {
@@ -78,9 +79,10 @@ void Sack(Source& source, Board& board) {
   bytes.insert(bytes.end(), SACK_ICRC, 0x53);
   const size_t linear = std::min<size_t>(bytes.size(), 12 + source.Byte());
   srn_sack sack;
-  const bool ours = read_sack(bytes.data(), bytes.size(), linear, &sack);
-  Compare(proven, ours, sack);
-  if (ours) Hear(board, expected, sack);
+  srn_sack_map map;
+  const bool ours = read_sack(bytes.data(), bytes.size(), linear, &sack, &map);
+  Compare(proven, ours, sack, map);
+  if (ours) Hear(board, expected, map);
 }
 
 uint64_t PlaceInFlight(Source& source, const Board& board) {
@@ -92,7 +94,7 @@ uint64_t PlaceInFlight(Source& source, const Board& board) {
 void Resend(Source& source, Board& board) {
   const uint8_t how = source.Byte();
   const uint32_t most = how & 1 ? 1 + source.Byte() : 1;
-  for (uint32_t times = how & 8 ? 130 : 1; times > 0; --times) {
+  for (uint32_t times = how & 8 ? SRN_SCORE_TRIES + 2 : 1; times > 0; --times) {
     board.SendAgain(most, (how & 3) != 3, how & 4, how >= 240);
     board.Wait(how >> 4 & 1);  // each is a try of its own, or goes in a row with the last one
   }

@@ -25,8 +25,11 @@
 #define IN_FLIGHT_NS	(100ull * NSEC_PER_USEC)
 /* Peers have three retries at least, or do not mean to be patient. */
 #define NAKS_IN_A_ROW	3
-/* Between SACKs: what comes meanwhile is told with the next one. */
+/* Between SACKs: what comes meanwhile is told with the next one. Longer behind a long one, by as much again for so many
+ * words of its map: of a long path it has hundreds.
+ */
 #define SACK_EVERY_NS	(50 * NSEC_PER_USEC)
+#define SACK_WORDS	16
 /* Whoever sent nothing again for so many of them, and for longer than answers take, may not have
  * heard that there are any.
  */
@@ -443,10 +446,11 @@ static void send_sack(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 	u64 now = ktime_get_ns();
+	u32 words;
 
-	ack->tells_ns = now + SACK_EVERY_NS;
 	srn_note_sent(qp, ack->syndrome, ack->psn);
-	srn_sack_held(qp, ack->syndrome);
+	words = srn_sack_held(qp, ack->syndrome);
+	ack->tells_ns = now + SACK_EVERY_NS * (1 + words / SACK_WORDS);
 	if (is_in_vain(ack, now))
 		send(qp, ack->syndrome, ack->psn);
 }

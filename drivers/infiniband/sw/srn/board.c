@@ -5,6 +5,7 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "clock.h"
@@ -13,6 +14,10 @@
 #include "reorder.h"
 #include "trace.h"
 #include "window.h"
+
+/* As wire.rst has it. */
+static_assert(sizeof(struct srn_score) <= SZ_8K);
+static_assert(sizeof(struct srn_psns) <= SZ_2K);
 
 /* What will be due is not looked at all the time. */
 #define WATCH_MIN_NS	(50 * NSEC_PER_USEC)

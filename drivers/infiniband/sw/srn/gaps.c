@@ -14,6 +14,11 @@
 #include "score.h"
 #include "window.h"
 
+/* More at once than a peer remembers to answer (replay.h) would be in vain: of new holes, and of pieces of those
+ * that are lost again. What goes at one time counts as one.
+ */
+#define ASKED	(SRN_REPLAY_PARTS - SRN_SCORE_PIECES)
+
 static void note_out(struct srn_qp *qp)
 {
 	srn_window_set_coming(&qp->window, srn_score_out(qp->gaps, qp->window.at.psn));
@@ -39,7 +44,10 @@ static struct srn_score *board_of(struct srn_qp *qp, u32 psn)
 	if (!qp->peer.parts || !srn_window_is_out(&qp->window, psn) ||
 	    !srn_board_get(qp, &qp->gaps))
 		return NULL;
-	if (!any && qp->early.any)
+	if (any)
+		return qp->gaps;
+	qp->gaps->most = ASKED;
+	if (qp->early.any)
 		note_taken(qp);
 	return qp->gaps;
 }

@@ -73,12 +73,18 @@ void srn_hold_give_back(struct srn_dev *dev, u32 bytes)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_give_back);
 
+/* Whether one has more than SRN_HOLD_WIDE_EACH: all have less than that together. */
+static bool is_ample(long all)
+{
+	return all < SRN_HOLD_WIDE_BYTES;
+}
+
 /* What is held stays, so that the parts of many QPs together have an end, too. */
 static bool has_room(const struct srn_dev *dev, const struct srn_hold *hold)
 {
 	long all = atomic_long_read(&dev->hold_bytes);
 
-	return !is_full(all) &&
+	return !is_full(all) && (hold->bytes < SRN_HOLD_WIDE_EACH || is_ample(all)) &&
 	       hold->bytes < srn_dev_share(dev, hold->mtu ? &wide_share : &hold_share, all);
 }
 
@@ -89,7 +95,8 @@ static u32 num_psns(const struct srn_hold *hold, struct sk_buff *skb)
 {
 	static_assert(SRN_HOLD_WIDE + SRN_HOLD_AHEAD <= SRN_PSNS);
 	static_assert(SRN_WINDOW_WIDE <= SRN_HOLD_WIDE);
-	static_assert(2 * SRN_WINDOW_WIDE_BYTES <= SRN_HOLD_WIDE_BYTES);
+	static_assert(SRN_WINDOW_WIDE <= SRN_HOLD_WIDE_EACH_PSNS);
+	static_assert(2 * SRN_WINDOW_WIDE_BYTES <= SRN_HOLD_WIDE_EACH);
 	if (!hold->mtu || srn_pkt_info(skb)->op != SRN_OP_READ_REQ)
 		return 1;
 	return clamp_t(u32, DIV_ROUND_UP_ULL((u64)be32_to_cpu(srn_pkt_reth(skb)->len), hold->mtu),
@@ -238,9 +245,9 @@ u32 srn_hold_span(const struct srn_hold *hold, u32 expected)
 
 u32 srn_hold_ahead(const struct srn_dev *dev, const struct srn_hold *hold, u32 expected)
 {
-	if (has_room(dev, hold))
-		return SRN_HOLD_WIDE;
-	return srn_hold_span(hold, expected) + 1;
+	if (!has_room(dev, hold))
+		return srn_hold_span(hold, expected) + 1;
+	return is_ample(atomic_long_read(&dev->hold_bytes)) ? SRN_HOLD_WIDE : SRN_HOLD_WIDE_EACH_PSNS;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_ahead);
 

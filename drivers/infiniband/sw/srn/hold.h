@@ -20,6 +20,7 @@ struct srn_hold {
 	struct rb_node *last;	/* the highest PSN, where most of what comes early belongs */
 	u32 num;
 	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet, or, if it is wide,
+				 * SRN_HOLD_WIDE_EACH, and more while all of the device have less than
 				 * SRN_HOLD_WIDE_BYTES
 				 */
 	u32 mtu;		/* the path's, bytes: it is wide; or 0 */
@@ -62,7 +63,12 @@ void srn_hold_give_back(struct srn_dev *dev, u32 bytes);
 /** srn_hold_span() - PSNs up to the highest that is held, behind @expected; 0: nothing is held */
 u32 srn_hold_span(const struct srn_hold *hold, u32 expected);
 
-/** srn_hold_ahead() - so many PSNs, from @expected on, would be kept now */
+/**
+ * srn_hold_ahead() - so many PSNs, from @expected on, would be kept now
+ *
+ * SRN_HOLD_WIDE, or where there is not memory for as many SRN_HOLD_WIDE_EACH_PSNS; where it is full, up to the highest
+ * that is held.
+ */
 u32 srn_hold_ahead(const struct srn_dev *dev, const struct srn_hold *hold, u32 expected);
 
 /** srn_hold_is_empty() - whether nothing is held */

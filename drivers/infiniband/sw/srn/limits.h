@@ -38,8 +38,7 @@
 #define SRN_WINDOW		256
 #define SRN_WINDOW_BYTES	SZ_512K
 /* As many for each of these that a path takes, while nothing queues on it (crowd.h), to a peer with SACK, up
- * to what that holds where the first one is lost: its copies take twice their payload in memory, or
- * somewhat more with a path MTU of 1024; where they take much more it drops the last of them.
+ * to what that holds where the first one is lost.
  */
 #define SRN_WINDOW_PATH_NS	10000000
 #define SRN_WINDOW_WIDE		3072
@@ -75,11 +74,17 @@
 #define SRN_HOLD_LEAST_BYTES	SZ_16K
 #define SRN_DEV_HOLD_BYTES	SZ_64M
 #define SRN_HOLD_AHEAD		512
-/* The same towards peers with SACK: a path of 200 Mb/s and 100 ms has 2.5 MB in flight, in packets
- * that take twice their payload in memory.
+/* The same towards peers with SACK: a path of 200 Mb/s and 100 ms has 2.5 MB in flight, as much again goes
+ * until what is lost of it has come, and once more until that has which was lost twice; in packets that take
+ * somewhat more than twice their payload in memory.
  */
-#define SRN_HOLD_WIDE		3584
-#define SRN_HOLD_WIDE_BYTES	SZ_8M
+#define SRN_HOLD_WIDE		7680
+#define SRN_HOLD_WIDE_BYTES	(18 * SZ_1M)
+/* And for each while all together have more than that: so much memory, and as many PSNs as that has room for
+ * with a path MTU of 1024, so that a peer stops in front of what would be dropped.
+ */
+#define SRN_HOLD_WIDE_EACH	SZ_8M
+#define SRN_HOLD_WIDE_EACH_PSNS	3584
 
 /* kb/s, of IB_QP_RATE_LIMIT: with less, the two packets that go at once take so long, of 4 KiB 67
  * ms with this, that a peer takes the wait behind them for silence.

@@ -76,25 +76,28 @@ static void came(struct srn_qp *qp, u32 num)
 	trace_srn_window(qp, was, SRN_WINDOW_GREW);
 }
 
-/* A READ in front of @expected waits for its answer; what is behind that has arrived. */
+/* A READ in front of @expected waits for its answer; what is behind that has arrived. The map takes 1 KiB of stack:
+ * what this calls from here on is short.
+ */
 bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 {
 	struct srn_window *w = &qp->window;
 	struct srn_score_wait wait;
+	struct srn_sack_map map;
 	struct srn_sack sack;
 	u32 num, added;
 
-	if (!srn_sack_read(skb, &sack) || !srn_window_is_out(w, expected))
+	if (!srn_sack_read(skb, &sack) || !srn_window_is_out(w, expected) || !srn_sack_read_map(skb, &map))
 		return false;
 	note_twice(qp, sack.twice);
 	srn_window_set_reach(w, clamp_t(u32, sack.ahead, SRN_WINDOW, SRN_HOLD_WIDE));
-	num = in_flight(w, expected, sack.num);
+	num = in_flight(w, expected, map.num);
 	qp->peer.parts |= sack.parts;
 	/* Without memory it is as if the SACK were lost. */
-	if (bitmap_empty(sack.bits, num) || !srn_board_get(qp, &qp->score))
+	if (bitmap_empty(map.bits, num) || !srn_board_get(qp, &qp->score))
 		return false;
 	wait = srn_board_wait(qp);
-	added = srn_score_heard(qp->score, expected, sack.bits, num, &wait, ktime_get_ns());
+	added = srn_score_heard(qp->score, expected, map.bits, num, &wait, ktime_get_ns());
 	note_out(qp);
 	if (added)
 		came(qp, added);

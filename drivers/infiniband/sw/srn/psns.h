@@ -12,7 +12,7 @@
 #include "psn.h"
 
 /* PSNs from the first one on; it divides the PSN space. */
-#define SRN_PSNS	4096
+#define SRN_PSNS	8192
 
 struct srn_psns {
 	DECLARE_BITMAP(bits, SRN_PSNS);

@@ -28,7 +28,7 @@ struct srn_replay_slot {
 	u64 orig;
 };
 
-/* A requester of this kind waits for the answers to so many gaps (score.h). Where a gap is of several
+/* A requester of this kind asks for so many gaps at once, or somewhat fewer (gaps.c). Where a gap is of several
  * requests there may be more: those that find no room are asked for again.
  */
 #define SRN_REPLAY_PARTS	128

@@ -16,9 +16,16 @@
 #include "wire.h"
 #include "xmit.h"
 
-/* Bits in a word of the map, and words that fit what must arrive whole anywhere. */
+/* Bits in a word of the map, and words that are read. */
 #define WORD		32u
 #define WORDS_MAX	(SRN_PSNS / WORD)
+/* And that are written: what has room in a head, where it takes no other memory. A packet of 1024 bytes has as many, one
+ * of less has fewer: what is held behind them is not named until what is expected has moved.
+ */
+#define WORDS_TOLD	((u32)((SRN_BUILD_LINEAR - sizeof(struct srn_sack_fields)) / sizeof(__be32)))
+static_assert(WORDS_TOLD * WORD >= SRN_HOLD_WIDE);
+/* So many are read at once: beside the map of who asks (lost.c) no other is on the stack. */
+#define READ_WORDS	32u
 
 /* What a WRITE to this device names, whoever sends it, is one of its keys: none looks like a hello. */
 static_assert((u64)SRN_SACK_MAGIC << 16 > ((u64)SRN_KEY_INDICES << 8 | U8_MAX));
@@ -92,10 +99,10 @@ static u32 words_of(const struct srn_qp *qp)
 
 	if (!hold->held)
 		return 0;
-	return min3(DIV_ROUND_UP(srn_hold_span(hold, qp->resp.msg.psn), WORD), most, WORDS_MAX);
+	return min3(DIV_ROUND_UP(srn_hold_span(hold, qp->resp.msg.psn), WORD), most, WORDS_TOLD);
 }
 
-void srn_sack_held(struct srn_qp *qp, u8 syndrome)
+u32 srn_sack_held(struct srn_qp *qp, u8 syndrome)
 {
 	u32 psn = qp->resp.msg.psn, words = words_of(qp), i;
 	u32 len = sizeof(struct srn_sack_fields) + words * sizeof(__be32);
@@ -104,7 +111,7 @@ void srn_sack_held(struct srn_qp *qp, u8 syndrome)
 	__be32 *map;
 
 	if (!skb)
-		return;
+		return words;
 	fields = srn_build_payload(skb, len);
 	put_fields(qp, fields, SRN_SACK_HELD);
 	map = (__be32 *)(fields + 1);
@@ -113,6 +120,7 @@ void srn_sack_held(struct srn_qp *qp, u8 syndrome)
 						   srn_psn_add(psn, 1 + i * WORD)));
 	srn_count(qp->dev, SRN_CNT_SENT_SACK);
 	srn_xmit(&qp->path, skb, NULL);
+	return words;
 }
 
 static bool is_ours(__be32 what)
@@ -135,22 +143,31 @@ unsigned int srn_sack_kind(struct sk_buff *skb)
 	return read_fields(skb, &fields) ? be32_get_bits(fields.what, SRN_SACK_WHAT_KIND) : 0;
 }
 
+static void put_word(unsigned long *bits, u32 n, u32 word)
+{
+	bits[BIT_WORD(n * WORD)] |= (unsigned long)word << n * WORD % BITS_PER_LONG;
+}
+
 /* What does not fill a word, or is more than a map has, is not looked at. */
-static bool read_map(struct sk_buff *skb, struct srn_sack *sack)
+bool srn_sack_read_map(struct sk_buff *skb, struct srn_sack_map *map)
 {
 	u32 len = srn_pkt(skb)->len - sizeof(struct srn_sack_fields), i;
+	u32 from = srn_pkt_payload(skb) + sizeof(struct srn_sack_fields);
 	u32 words = min(len / (u32)sizeof(__be32), WORDS_MAX);
-	u32 map[WORDS_MAX];
+	__be32 some[READ_WORDS];
 
-	if (skb_copy_bits(skb, srn_pkt_payload(skb) + sizeof(struct srn_sack_fields), map,
-			  words * sizeof(*map)))
-		return false;
-	for (i = 0; i < words; i++)
-		map[i] = be32_to_cpu((__force __be32)map[i]);
-	sack->num = words * WORD;
-	bitmap_from_arr32(sack->bits, map, sack->num);
+	map->num = words * WORD;
+	bitmap_zero(map->bits, map->num);
+	for (i = 0; i < words; i++) {
+		if (i % READ_WORDS == 0 &&
+		    skb_copy_bits(skb, from + i * sizeof(*some), some,
+				  min(words - i, READ_WORDS) * sizeof(*some)))
+			return false;
+		put_word(map->bits, i, be32_to_cpu(some[i % READ_WORDS]));
+	}
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_sack_read_map);
 
 static void understand(const struct srn_sack_fields *fields, struct srn_sack *sack)
 {
@@ -168,7 +185,7 @@ bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack)
 	if (!read_fields(skb, &fields))
 		return false;
 	understand(&fields, sack);
-	return read_map(skb, sack);
+	return true;
 }
 
 bool srn_sack_read_hello(struct sk_buff *skb, struct srn_sack *sack)
@@ -181,6 +198,5 @@ bool srn_sack_read_hello(struct sk_buff *skb, struct srn_sack *sack)
 	if (srn_pkt(skb)->len || hello->len || !is_ours(fields.what))
 		return false;
 	understand(&fields, sack);
-	sack->num = 0;
 	return sack->kind == SRN_SACK_HELLO;
 }

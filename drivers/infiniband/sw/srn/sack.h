@@ -29,6 +29,10 @@ struct srn_sack {
 	u32 twice;		/* request packets of the connection that came a second time; a
 				 * hello does not say
 				 */
+};
+
+/* What it says of packets: 1 KiB, on the stack of who looks at it, and not of others. */
+struct srn_sack_map {
 	u32 num;		/* of @bits */
 	DECLARE_BITMAP(bits, SRN_PSNS);	/* held, from the PSN behind that of the BTH on */
 };
@@ -45,16 +49,23 @@ bool srn_sack_hello(struct srn_qp *qp, u32 psn);
 /** srn_sack_answer() - to the hello with @psn */
 void srn_sack_answer(struct srn_qp *qp, u32 psn);
 
-/** srn_sack_held() - the NAK of the expected PSN, and what is held behind it; owner of the turn */
-void srn_sack_held(struct srn_qp *qp, u8 syndrome);
+/**
+ * srn_sack_held() - the NAK of the expected PSN, and what is held behind it; owner of the turn
+ *
+ * Return: words of its map.
+ */
+u32 srn_sack_held(struct srn_qp *qp, u8 syndrome);
 
 /**
- * srn_sack_read() - what a packet says; all of @sack is set
+ * srn_sack_read() - what a packet says, but for its map; all of @sack is set
  * @skb: parsed, its opcode is SRN_OPCODE_SACK
  *
  * Return: false if it is none of ours.
  */
 bool srn_sack_read(struct sk_buff *skb, struct srn_sack *sack);
+
+/** srn_sack_read_map() - the map of what srn_sack_read() took; returns false if it can't be read */
+bool srn_sack_read_map(struct sk_buff *skb, struct srn_sack_map *map);
 
 /**
  * srn_sack_read_hello() - the same of a request that may be a hello

@@ -20,7 +20,9 @@ static u32 later(u32 a, u32 b)
 
 void srn_score_start(struct srn_score *s, u32 una)
 {
-	memset(s, 0, sizeof(*s));
+	/* What a try is is set when it goes. */
+	memset(s, 0, offsetof(struct srn_score, tries));
+	s->most = SRN_SCORE_NEW;
 	s->una = una;
 	s->high = una;
 	s->ripe = una;
@@ -221,7 +223,7 @@ u32 srn_score_pick(struct srn_score *s, const struct srn_score_wait *wait, u64 n
 	give_up(s, wait, now);
 	if (s->num_again)
 		return pick_again(s, psn);
-	if (s->num_tries >= SRN_SCORE_NEW || !is_before(s->next, s->ripe))
+	if (s->num_tries >= s->most || !is_before(s->next, s->ripe))
 		return 0;
 	*psn = srn_psns_next_hole(&s->has, s->next, s->ripe);
 	s->next = *psn;
@@ -257,8 +259,8 @@ static void push_try(struct srn_score *s, const struct srn_score_try *t)
 		*nth_try(s, s->num_tries++) = *t;
 }
 
-/* Of the oldest try its first PSNs went. The rest stays the oldest one; where there is no place
- * for both it is as if all of it had gone, and waits once more.
+/* Of the oldest try its first PSNs went. The rest stays the oldest one; where there are as many as there may be
+ * it is as if all of it had gone, and waits once more.
  */
 static void cut_oldest(struct srn_score *s, struct srn_score_try *t)
 {
@@ -267,7 +269,7 @@ static void cut_oldest(struct srn_score *s, struct srn_score_try *t)
 	t->len = min(t->len, oldest->len);
 	oldest->psn = end_of(t);
 	oldest->len -= t->len;
-	if (oldest->len && s->num_tries == SRN_SCORE_TRIES) {
+	if (oldest->len && s->num_tries >= s->most + SRN_SCORE_PIECES) {
 		t->len += oldest->len;
 		oldest->len = 0;
 	}

@@ -12,6 +12,8 @@
 #define MTU	1024
 #define RTT_NS	(100 * NSEC_PER_MSEC)
 #define NUM	40u
+#define MANY	1000u
+#define PART	32u
 
 static void stop(void *qp)
 {
@@ -19,8 +21,8 @@ static void stop(void *qp)
 	srn_early_free(&((struct srn_qp *)qp)->early);
 }
 
-/* A READ of NUM packets is in flight, to a peer that answers each part. */
-static struct srn_qp *new_qp(struct kunit *test)
+/* A READ of @num packets is in flight, to a peer that answers each part. */
+static struct srn_qp *new_reader(struct kunit *test, u32 num)
 {
 	struct srn_qp *qp = &new_owner(test)->qp;
 	struct srn_wqe *wqe;
@@ -36,13 +38,18 @@ static struct srn_qp *new_qp(struct kunit *test)
 	qp->sq.fetched = 1;
 	wqe = srn_sq_wqe(&qp->sq, 0);
 	wqe->opcode = IB_WR_RDMA_READ;
-	wqe->length = NUM * MTU;
-	srn_sq_start(wqe, 0, NUM, 64);
-	srn_window_sent(&qp->window, NUM, true, true);
+	wqe->length = num * MTU;
+	srn_sq_start(wqe, 0, num, 64);
+	srn_window_sent(&qp->window, num, true, true);
 	qp->window.at.index = 1;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop, qp));
 	return qp;
+}
+
+static struct srn_qp *new_qp(struct kunit *test)
+{
+	return new_reader(test, NUM);
 }
 
 static long charged(const struct srn_qp *qp)
@@ -114,6 +121,37 @@ static void srn_gaps_cut_once_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->window.cwnd, was - was / 4);
 }
 
+/* All that may go now, in parts of which each leaves at a time of its own: how many. */
+static u32 ask_for_all(struct srn_qp *qp, u64 *now)
+{
+	u32 psn, len, asks;
+
+	for (asks = 0; asks < MANY && (len = srn_gaps_next(qp, *now, &psn)); asks++)
+		srn_gaps_sent(qp, (*now)++, psn, min(len, PART));
+	return asks;
+}
+
+/* A burst is lost, is asked for in parts, and of these answers every second packet is lost: no more is asked for at
+ * once than a peer of this kind remembers.
+ */
+static void srn_gaps_asks_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_reader(test, MANY);
+	u64 now;
+	u32 i;
+
+	srn_gaps_came(qp, MANY - 1);
+	now = ktime_get_ns();
+	qp->window.cwnd = 2 * MANY;
+	KUNIT_EXPECT_EQ(test, ask_for_all(qp, &now), DIV_ROUND_UP(MANY - 1, PART));
+	for (i = 1; i < MANY; i += 2)
+		srn_gaps_came(qp, i);
+	now += 2 * RTT_NS;
+	qp->window.cwnd = 2 * MANY;
+	KUNIT_EXPECT_EQ(test, ask_for_all(qp, &now), SRN_REPLAY_PARTS);
+	KUNIT_EXPECT_EQ(test, qp->gaps->num_tries, SRN_REPLAY_PARTS);
+}
+
 /* Charged while something is missing. */
 static void srn_gaps_charge_test(struct kunit *test)
 {
@@ -121,6 +159,8 @@ static void srn_gaps_charge_test(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, srn_gaps_reached(qp, 3));
 	KUNIT_EXPECT_EQ(test, charged(qp), sizeof(struct srn_score));
+	/* No more at once than a peer of this kind remembers. */
+	KUNIT_EXPECT_LT(test, qp->gaps->most, SRN_REPLAY_PARTS);
 	srn_window_acked(&qp->window, 3);
 	srn_gaps_acked(qp);
 	KUNIT_EXPECT_NOT_NULL(test, qp->gaps);
@@ -207,6 +247,7 @@ static struct kunit_case srn_gaps_cases[] = {
 	KUNIT_CASE(srn_gaps_all_test),
 	KUNIT_CASE(srn_gaps_again_test),
 	KUNIT_CASE(srn_gaps_cut_once_test),
+	KUNIT_CASE(srn_gaps_asks_test),
 	KUNIT_CASE(srn_gaps_charge_test),
 	KUNIT_CASE(srn_gaps_end_test),
 	KUNIT_CASE(srn_gaps_not_test),

@@ -149,7 +149,7 @@ static void srn_hold_far_test(struct kunit *test)
 /* What is held stays; what is one too many is refused, and counted. */
 static void srn_hold_full_test(struct kunit *test)
 {
-	static const struct { long all; u32 own; enum srn_held want; int qps; } rows[] = {
+	static const struct { long all; u32 own; enum srn_held want; int qps; u32 mtu; } rows[] = {
 		{ 0, SRN_HOLD_BYTES - 1, SRN_HELD_NEW },
 		{ 0, SRN_HOLD_BYTES, SRN_HELD_NOT },
 		{ SRN_DEV_HOLD_BYTES / 2, SRN_HOLD_SCARCE_BYTES, SRN_HELD_NEW },
@@ -162,6 +162,12 @@ static void srn_hold_full_test(struct kunit *test)
 		{ SRN_DEV_HOLD_BYTES + 1, SRN_HOLD_LEAST_BYTES, SRN_HELD_NOT, SRN_MAX_QP },
 		{ 2 * SRN_DEV_HOLD_BYTES, 0, SRN_HELD_NEW },
 		{ 2 * SRN_DEV_HOLD_BYTES + 1, 0, SRN_HELD_NOT },
+		/* Of peers that know each other one has much, and all together no more than leaves some to others. */
+		{ SRN_HOLD_WIDE_BYTES - 1, SRN_HOLD_WIDE_BYTES - 1, SRN_HELD_NEW, 0, 1024 },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_BYTES, SRN_HELD_NOT, 0, 1024 },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_EACH - 1, SRN_HELD_NEW, 0, 1024 },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_EACH, SRN_HELD_NOT, 0, 1024 },
+		{ SRN_DEV_HOLD_BYTES / 2, SRN_HOLD_WIDE_EACH - 1, SRN_HELD_NEW, 0, 1024 },
 	};
 	struct held *h = new_hold(test);
 	int i, full = 0;
@@ -169,6 +175,7 @@ static void srn_hold_full_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		atomic_long_set(&h->dev->hold_bytes, rows[i].all);
 		h->hold.bytes = rows[i].own;
+		h->hold.mtu = rows[i].mtu;
 		atomic_set(&h->dev->num_qps, rows[i].qps);
 		KUNIT_EXPECT_EQ_MSG(test, add(test, h, 1, 7), rows[i].want, "row %d", i);
 		full += rows[i].want == SRN_HELD_NOT;
@@ -215,6 +222,37 @@ static void srn_hold_wide_test(struct kunit *test)
 	expect_empty(test, h);
 }
 
+/* Of how much there is memory for: less where others hold much, and where it is full no more than what is held. */
+static void srn_hold_ahead_of_others_test(struct kunit *test)
+{
+	static const struct { long all; u32 own, want; } rows[] = {
+		{ 0, 0, SRN_HOLD_WIDE },
+		{ SRN_HOLD_WIDE_BYTES - 1, SRN_HOLD_WIDE_BYTES - 1, SRN_HOLD_WIDE },
+		{ SRN_HOLD_WIDE_BYTES, 0, SRN_HOLD_WIDE_EACH_PSNS },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_EACH - 1, SRN_HOLD_WIDE_EACH_PSNS },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_EACH, 8 },
+		{ SRN_HOLD_WIDE_BYTES, SRN_HOLD_WIDE_BYTES, 8 },
+		{ SRN_DEV_HOLD_BYTES / 2, SRN_HOLD_WIDE_EACH - 1, SRN_HOLD_WIDE_EACH_PSNS },
+		{ SRN_DEV_HOLD_BYTES / 2 + 1, SRN_HOLD_SCARCE_BYTES, 8 },
+	};
+	struct held *h = new_hold(test);
+	u32 own, i;
+
+	srn_hold_widen(h->dev, &h->hold, 1024);
+	KUNIT_EXPECT_EQ(test, add(test, h, 7, 7), SRN_HELD_NEW);
+	own = h->hold.bytes;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		atomic_long_set(&h->dev->hold_bytes, rows[i].all);
+		h->hold.bytes = rows[i].own;
+		KUNIT_EXPECT_EQ_MSG(test, srn_hold_ahead(h->dev, &h->hold, EXPECTED), rows[i].want,
+				    "row %u", i);
+	}
+	atomic_long_set(&h->dev->hold_bytes, own);
+	h->hold.bytes = own;
+	KUNIT_EXPECT_EQ(test, take(h, 7), 7);
+	expect_empty(test, h);
+}
+
 /* Of a device that is full the peer is told that nothing more is kept. */
 static void srn_hold_ahead_test(struct kunit *test)
 {
@@ -243,6 +281,7 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_purge_test),
 	KUNIT_CASE(srn_hold_wide_test),
 	KUNIT_CASE(srn_hold_ahead_test),
+	KUNIT_CASE(srn_hold_ahead_of_others_test),
 	{}
 };
 

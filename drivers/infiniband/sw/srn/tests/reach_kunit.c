@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How much a peer is believed to keep, and when it is asked for that again. */
 #include "../lost.h"
+#include "../score.h"
 #include "fake_hello.h"
+#include "fake_sack.h"
 
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -94,10 +96,47 @@ static void srn_reach_ever_little_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, asks_again(qp));
 }
 
+/* A device of before holds 3584, as one does whose memory others take. However much of that has come, no more are in
+ * flight.
+ */
+static void srn_reach_former_test(struct kunit *test)
+{
+	static const u32 aheads[] = { SRN_HOLD_WIDE_EACH_PSNS, SRN_HOLD_WIDE };
+	unsigned long *map = kunit_kzalloc(test, BITS_TO_LONGS(SRN_PSNS) * sizeof(*map), GFP_KERNEL);
+	struct srn_window *w;
+	struct sk_buff *skb;
+	struct srn_qp *qp;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, map);
+	for (i = 0; i < ARRAY_SIZE(aheads); i++) {
+		qp = start_long(test, aheads[i]);
+		w = &qp->window;
+		do {
+			w->cwnd = w->most;
+			while (!srn_window_is_full(w, 1))
+				srn_window_sent(w, 1, true, false);
+			/* All but the oldest have come. */
+			bitmap_set(map, 0, srn_window_inflight(w) - 1);
+			skb = new_told(test, w->una, aheads[i], map, SRN_PSNS);
+			srn_lost_heard(qp, w->una, skb);
+			kfree_skb(skb);
+			KUNIT_ASSERT_NOT_NULL(test, qp->score);
+			KUNIT_ASSERT_EQ(test, qp->score->has.num, srn_window_inflight(w) - 1);
+			KUNIT_ASSERT_LE(test, srn_window_inflight(w), aheads[i]);
+		} while (!srn_window_is_full(w, 1));
+		KUNIT_EXPECT_EQ(test, srn_window_inflight(w), aheads[i]);
+		bitmap_zero(map, SRN_PSNS);
+		srn_lost_stop(qp);
+		stop();
+	}
+}
+
 static struct kunit_case srn_reach_cases[] = {
 	KUNIT_CASE(srn_reach_nak_test),
 	KUNIT_CASE(srn_reach_little_test),
 	KUNIT_CASE(srn_reach_ever_little_test),
+	KUNIT_CASE(srn_reach_former_test),
 	{}
 };
 

@@ -11,6 +11,7 @@
 #include "../score.h"
 #include "fake_round.h"
 #include "fake_route.h"
+#include "fake_sack.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -21,8 +22,28 @@
 #define MTU	1024
 #define RTT_NS	(100 * NSEC_PER_MSEC)
 
+/* The map of the last SACK that left. */
+static struct {
+	u32 words[SRN_PSNS / 32];
+	u32 num;
+} told;
+
+static void note_told(const struct sk_buff *skb)
+{
+	u32 at = skb_transport_offset(skb) + sizeof(struct udphdr) + sizeof(struct srn_bth) +
+		 sizeof(struct srn_aeth) + sizeof(struct srn_sack_fields);
+
+	told.num = min_t(u32, (skb->len - at) / sizeof(u32) - 1, ARRAY_SIZE(told.words));
+	skb_copy_bits(skb, at, told.words, told.num * sizeof(u32));
+	be32_to_cpu_array(told.words, (__be32 *)told.words, told.num);
+}
+
 static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
+	const struct srn_bth *bth = (void *)(skb_transport_header(skb) + sizeof(struct udphdr));
+
+	if (bth->opcode == SRN_OPCODE_SACK)
+		note_told(skb);
 	kfree_skb(skb);
 	return 0;
 }
@@ -43,25 +64,9 @@ static struct srn_qp *new_qp(struct kunit *test)
 	return qp;
 }
 
-/* The peer misses @expected, and of what is behind it has the first @num PSNs that are in @map. */
 static struct sk_buff *new_sack(struct kunit *test, u32 expected, const unsigned long *map, u32 num)
 {
-	struct sk_buff *skb = new_packet(test, SRN_OPCODE_SACK, expected);
-	struct srn_sack_fields fields = {
-		.what = be32_encode_bits(SRN_SACK_MAGIC, SRN_SACK_WHAT_MAGIC) |
-			be32_encode_bits(SRN_SACK_VERSION, SRN_SACK_WHAT_VERSION) |
-			be32_encode_bits(SRN_SACK_HELD, SRN_SACK_WHAT_KIND),
-		.ahead = cpu_to_be32(SRN_HOLD_WIDE),
-	};
-	u32 words[8] = {}, i;
-
-	KUNIT_ASSERT_LE(test, num, 32 * ARRAY_SIZE(words));
-	bitmap_to_arr32(words, map, num);
-	skb_put_data(skb, &fields, sizeof(fields));
-	for (i = 0; i < DIV_ROUND_UP(num, 32); i++)
-		put_unaligned_be32(words[i], skb_put(skb, sizeof(u32)));
-	srn_pkt(skb)->len = sizeof(fields) + i * sizeof(u32);
-	return skb;
+	return new_told(test, expected, SRN_HOLD_WIDE, map, num);
 }
 
 static bool hear(struct kunit *test, struct srn_qp *qp, u32 expected, const unsigned long *map,
@@ -119,6 +124,58 @@ static void srn_sack_ahead_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_lost_heard(qp, 0, skb));
 	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_WINDOW + 1);
 	kfree_skb(skb);
+	srn_lost_stop(qp);
+}
+
+/* @num words, each another, and none of them symmetric. */
+static unsigned long *new_map(struct kunit *test, u32 num)
+{
+	unsigned long *map = kunit_kzalloc(test, BITS_TO_LONGS(32 * num) * sizeof(*map), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, map);
+	for (i = 0; i < 32 * num; i++)
+		if (i % 32 == i / 32 % 31 || i % 7 == 3)
+			__set_bit(i, map);
+	return map;
+}
+
+/* Word by word, wherever the packet was cut; what is more than a map has is not looked at. */
+static void srn_sack_read_map_test(struct kunit *test)
+{
+	static const u32 rows[] = { 0, 1, 31, 32, 33, 64, 240, 253, 256, 257, 300 };
+	struct srn_sack_map *map = kunit_kzalloc(test, sizeof(*map), GFP_KERNEL);
+	unsigned long *said = new_map(test, 300);
+	struct sk_buff *skb;
+	u32 i, num;
+
+	KUNIT_ASSERT_NOT_NULL(test, map);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		memset(map, 0x5a, sizeof(*map));
+		skb = new_sack(test, 0, said, 32 * rows[i]);
+		num = min(32 * rows[i], (u32)SRN_PSNS);
+		KUNIT_EXPECT_TRUE(test, srn_sack_read_map(skb, map));
+		KUNIT_EXPECT_EQ_MSG(test, map->num, num, "%u words", rows[i]);
+		KUNIT_EXPECT_TRUE_MSG(test, bitmap_equal(map->bits, said, num), "%u words", rows[i]);
+		kfree_skb(skb);
+	}
+}
+
+/* What a map says beyond what is in flight is nothing: to a peer that holds 3584 no more are. */
+static void srn_sack_beyond_test(struct kunit *test)
+{
+	unsigned long *map = kunit_kzalloc(test, SRN_PSNS / 8, GFP_KERNEL);
+	const u32 out = SRN_HOLD_WIDE_EACH_PSNS;
+	struct srn_qp *qp = new_qp(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, map);
+	bitmap_fill(map, SRN_PSNS);
+	__clear_bit(out - 3, map);
+	fly(qp, out);
+	KUNIT_EXPECT_TRUE(test, hear(test, qp, 0, map, SRN_PSNS));
+	KUNIT_EXPECT_EQ(test, qp->score->has.num, out - 2);
+	KUNIT_EXPECT_EQ(test, qp->score->high, out);
+	KUNIT_EXPECT_EQ(test, srn_window_load(&qp->window), 0);
 	srn_lost_stop(qp);
 }
 
@@ -536,16 +593,21 @@ static void srn_sack_new_ones_count_test(struct kunit *test)
 	qp->score = NULL;
 }
 
-/* @psn comes, is kept, and the batch is over. */
-static void keep(struct kunit *test, struct srn_qp *qp, u32 psn)
+/* It comes, is kept, and the batch is over. */
+static void keep_skb(struct kunit *test, struct srn_qp *qp, struct sk_buff *skb)
 {
-	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY, psn);
+	u32 psn = srn_pkt(skb)->psn;
 
 	KUNIT_EXPECT_EQ(test, srn_hold_add(qp->dev, &qp->resp.hold, skb, qp->resp.msg.psn),
 			SRN_HELD_NEW);
 	kfree_skb(skb);
 	srn_ack_gap(qp, psn, SRN_HELD_NEW);
 	srn_ack_send(qp);
+}
+
+static void keep(struct kunit *test, struct srn_qp *qp, u32 psn)
+{
+	keep_skb(test, qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, psn));
 }
 
 static void purge(void *arg)
@@ -596,6 +658,60 @@ static void srn_sack_in_time_test(struct kunit *test)
 	migrate_enable();
 }
 
+/* After a long one more time passes: on a long path each has a map of hundreds of bytes. */
+static void srn_sack_long_is_rare_test(struct kunit *test)
+{
+	static const struct { u32 psn; u64 us; } rows[] = { { 256, 50 }, { 512, 100 }, { 7680, 800 } };
+	struct srn_qp *qp;
+	int i;
+
+	migrate_disable();
+	qp = new_holder(test);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		qp->resp.ack.tells_ns = 0;
+		qp->resp.ack.sacks = 0;
+		keep(test, qp, rows[i].psn);
+		KUNIT_EXPECT_EQ_MSG(test, qp->resp.ack.tells_ns - qp->resp.ack.sacks_ns,
+				    rows[i].us * NSEC_PER_USEC, "%d", i);
+	}
+	local_bh_enable();
+	migrate_enable();
+}
+
+/* All that is held, as far as a packet of the path has room, and what needs no memory of its own. */
+static void srn_sack_told_test(struct kunit *test)
+{
+	static const struct { u32 mtu, psn, words; bool read; } rows[] = {
+		{ 1024, 32, 1 }, { 1024, 33, 2 }, { 1024, 1025, 33 }, { 1024, SRN_HOLD_WIDE, 240 },
+		{ 512, SRN_HOLD_WIDE, 125 }, { 256, SRN_HOLD_WIDE, 61 },
+		{ 1024, SRN_HOLD_WIDE, 253, true }, { 4096, SRN_HOLD_WIDE, 253, true },
+	};
+	struct sk_buff *skb;
+	struct srn_qp *qp;
+	u32 i, n;
+
+	migrate_disable();
+	qp = new_holder(test);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		srn_hold_purge(qp->dev, &qp->resp.hold);
+		srn_hold_widen(qp->dev, &qp->resp.hold, rows[i].mtu);
+		qp->mtu = rows[i].mtu;
+		qp->resp.ack.tells_ns = 0;
+		skb = new_packet(test, rows[i].read ? IB_OPCODE_RC_RDMA_READ_REQUEST :
+						      IB_OPCODE_RC_SEND_ONLY, rows[i].psn);
+		if (rows[i].read)
+			((struct srn_reth *)srn_pkt_reth(skb))->len = cpu_to_be32(SRN_HOLD_AHEAD * qp->mtu);
+		memset(&told, 0x5a, sizeof(told));
+		keep_skb(test, qp, skb);
+		KUNIT_ASSERT_EQ_MSG(test, told.num, rows[i].words, "row %u", i);
+		for (n = 0; n < told.num; n++)
+			KUNIT_EXPECT_EQ_MSG(test, told.words[n],
+					    srn_psns_word(qp->resp.hold.held, 1 + 32 * n), "row %u", i);
+	}
+	local_bh_enable();
+	migrate_enable();
+}
+
 /* Many SACKs are no proof that nobody listens, on a long path; much time between them is. */
 static void srn_sack_in_vain_test(struct kunit *test)
 {
@@ -619,6 +735,8 @@ static void srn_sack_in_vain_test(struct kunit *test)
 static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_charge_test),
 	KUNIT_CASE(srn_sack_ahead_test),
+	KUNIT_CASE(srn_sack_read_map_test),
+	KUNIT_CASE(srn_sack_beyond_test),
 	KUNIT_CASE(srn_sack_full_test),
 	KUNIT_CASE(srn_sack_of_another_life_test),
 	KUNIT_CASE(srn_sack_lost_twice_test),
@@ -635,6 +753,8 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_in_read_test),
 	KUNIT_CASE(srn_sack_new_ones_count_test),
 	KUNIT_CASE(srn_sack_in_time_test),
+	KUNIT_CASE(srn_sack_long_is_rare_test),
+	KUNIT_CASE(srn_sack_told_test),
 	KUNIT_CASE(srn_sack_in_vain_test),
 	{}
 };
