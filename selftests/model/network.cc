@@ -12,6 +12,9 @@ constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kBegin = 5'000'000;
 // PSNs from the first one on until they wrap, at most: they shall, in each run.
 constexpr uint32_t kBeforeWrap = 2000;
+// An ACK as an Ethernet frame, and what a SACK without its map has beside that.
+constexpr uint32_t kAckBytes = 62;
+constexpr uint32_t kSackBytes = 12;
 // Without anything that is acknowledged, the end.
 constexpr uint64_t kPatience = 20 * kSecond;
 
@@ -44,6 +47,16 @@ Network::Connection::Connection(Network& network, srn_lately& known, uint32_t ps
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
              }) {}
 
+// Its packets are as long; their answers are lost as others are.
+Network::Rival::Rival(Network& network)
+    : sender(network.events_, [this, &network](uint64_t serial) {
+        network.link_.Send(kPacketBytes, [this, &network, serial] {
+          if (network.link_.IsDark() || network.link_.IsLost()) return;
+          network.events_.After(network.options_.link.propagation,
+                                [this, serial] { sender.Answered(serial); });
+        });
+      }) {}
+
 Network::Network(const Options& options)
     : options_(options),
       random_(options.seed),
@@ -56,10 +69,15 @@ Network::Network(const Options& options)
         connections_.emplace_back(*this, known_[static_cast<size_t>(i % options.domains)], psn);
     events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
   }
+  for (int i = 0; i < options.rivals; ++i) {
+    Rival& rival = rivals_.emplace_back(*this);
+    events_.After(Ns(options.rivals_from) + random_() % kBegin, [&rival] { rival.sender.Start(); });
+  }
 }
 
 // A sender knows of no more than has come.
 void Network::SendBack(Connection& connection, const Answer& answer) {
+  told_ += kAckBytes + (answer.num ? kSackBytes + answer.num / 8 : 0);
   if (link_.IsDark() || link_.IsLost()) return;
   events_.After(options_.link.propagation, [this, &connection, answer] {
     connection.sender.Answered(answer);
@@ -69,7 +87,8 @@ void Network::SendBack(Connection& connection, const Answer& answer) {
 }
 
 Network::Tally Network::Look() const {
-  Tally tally{.delivered = {}, .link = link_.counts()};
+  Tally tally{.delivered = {}, .told = told_, .link = link_.counts()};
+  for (const Rival& r : rivals_) tally.rivals += r.sender.acked();
   for (const Connection& c : connections_) tally.delivered.push_back(c.receiver.delivered());
   return tally;
 }
@@ -83,10 +102,14 @@ Report Network::Difference(const Tally& from, const Tally& to) const {
   }
   const auto packets =
       static_cast<double>(std::max<uint64_t>(to.link.packets - from.link.packets, 1));
-  return {.goodput = sum * kPacketBytes * 8 / options_.link.rate / options_.seconds,
-          .dropped = static_cast<double>(to.link.dropped - from.link.dropped) / packets,
-          .jain = Jain(parts),
-          .queue = static_cast<double>(to.link.found - from.link.found) / packets};
+  return {
+      .goodput = sum * kPacketBytes * 8 / options_.link.rate / options_.seconds,
+      .dropped = static_cast<double>(to.link.dropped - from.link.dropped) / packets,
+      .jain = Jain(parts),
+      .rival = static_cast<double>(to.rivals - from.rivals) * kPacketBytes * 8 /
+               options_.link.rate / options_.seconds,
+      .told = static_cast<double>(to.told - from.told) * 8 / options_.link.rate / options_.seconds,
+      .queue = static_cast<double>(to.link.found - from.link.found) / packets};
 }
 
 void Network::AddState(Report& report) const {
@@ -108,6 +131,7 @@ uint64_t Network::Unacked() const {
 // Nothing new is posted, and all that was is to be there in the end.
 void Network::Repair(Report& report) {
   for (Connection& c : connections_) c.sender.Finish();
+  for (Rival& r : rivals_) r.sender.Finish();
   uint64_t before;
   do {
     before = Unacked();

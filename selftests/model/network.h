@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// So many connections from here to there through one bottleneck. Answers come back undelayed by
-// others; of them as many are lost as of what has passed the queue.
+// So many connections from here to there, and others that are none, through one bottleneck. Answers
+// come back undelayed by others; of them as many are lost as of what has passed the queue.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "aimd.h"
 #include "events.h"
 #include "link.h"
 #include "receiver.h"
@@ -18,6 +19,8 @@ namespace model {
 struct Options {
   int connections = 1;
   int domains = 4;  // protection domains that they belong to
+  int rivals = 0;   // that send beside them, but by AIMD, from so many seconds on
+  double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each
   double warm_up = 0.5;  // seconds that are not looked at
@@ -29,6 +32,8 @@ struct Report {
   double goodput = 0;      // of the wire; a packet counts once, with its headers
   double dropped = 0;      // of what came to the queue, since it was full
   double jain = 0;         // 1: all have the same part
+  double rival = 0;        // goodput of the others together
+  double told = 0;         // bytes of answers in a second, of what the wire takes the other way
   double queue = 0;        // bytes, mean of what packets found
   double cwnd = 0;         // mean, at the end
   double least_rtt = 0;    // seconds, that any of them knows; infinite: none does
@@ -53,9 +58,15 @@ class Network {
     Receiver receiver;
     Sender sender;
   };
+  struct Rival {
+    explicit Rival(Network& network);
+    Aimd sender;
+  };
   // What there was at some time.
   struct Tally {
     std::vector<uint64_t> delivered;
+    uint64_t rivals = 0;
+    uint64_t told = 0;
     LinkCounts link;
   };
 
@@ -72,6 +83,8 @@ class Network {
   Link link_;
   std::vector<srn_lately> known_;  // by domains
   std::deque<Connection> connections_;
+  std::deque<Rival> rivals_;
+  uint64_t told_ = 0;  // bytes of answers
   uint64_t faults_ = 0;
 };
 

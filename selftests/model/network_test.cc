@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reading.h"
+
 namespace model {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr uint64_t kSeeds = 5;
 // And what holds on every path: all that was posted came, once and in order, and no sender takes
 // for acknowledged what has not come. Return: of some seeds the worst.
 Report Worst(Options options) {
-  Report worst{.goodput = 2, .jain = 1};
+  Report worst{.goodput = 2, .jain = 1, .rival = 2};
   for (options.seed = 1; options.seed <= kSeeds; ++options.seed) {
     const Report report = Simulate(options);
     EXPECT_EQ(report.faults, 0u) << "seed " << options.seed;
@@ -27,6 +29,8 @@ Report Worst(Options options) {
     worst.jain = std::min(worst.jain, report.jain);
     worst.cwnd = std::max(worst.cwnd, report.cwnd);
     worst.again = std::max(worst.again, report.again);
+    worst.told = std::max(worst.told, report.told);
+    worst.rival = std::min(worst.rival, report.rival);
   }
   std::printf("# goodput %.3f of the wire, dropped %.2f %%, Jain %.3f, cwnd %.0f, again %llu\n",
               worst.goodput, worst.dropped * 100, worst.jain, worst.cwnd,
@@ -106,17 +110,21 @@ struct Pipe {
 
 class Wide : public testing::TestWithParam<Pipe> {};
 
-// 2.5 MB fit on the way at 100 ms. Without loss the goal is 0.95, from four seconds on; others are
-// bounds against becoming worse.
+// 2.5 MB fit on the way at 100 ms. Without loss the goal is 0.95, from four seconds on, with one
+// packet in a hundred lost 0.97 of what is not, with five 0.90; where less is named it is not
+// reached: bounds against becoming worse.
 TEST_P(Wide, IsFilled) {
   const Pipe& path = GetParam();
   const Report report = Worst({.link = {.propagation = path.rtt * uint64_t{1'000'000} / 2,
                                         .queue = static_cast<uint64_t>(path.queue) * 1000,
                                         .loss = path.loss / 1000.0},
-                               .program = {.depth = 64},
+                               .program = {.depth = 256},
                                .warm_up = 4,
                                .seconds = 30});
   EXPECT_GE(report.goodput, path.least);
+  // A SACK of such a path is long: if it went as often as others, they would take a fifth of it
+  // back.
+  EXPECT_LE(report.told, 0.1);
   if (path.loss == 0) {
     EXPECT_EQ(report.dropped, 0);
   }
@@ -125,13 +133,48 @@ INSTANTIATE_TEST_SUITE_P(Path, Wide,
                          testing::Values(Pipe{20, 200, 0, 0.95}, Pipe{50, 200, 0, 0.95},
                                          Pipe{100, 200, 0, 0.95}, Pipe{100, 400, 0, 0.95},
                                          Pipe{100, 2000, 0, 0.95}, Pipe{20, 200, 10, 0.96},
-                                         Pipe{50, 200, 10, 0.8}, Pipe{100, 200, 1, 0.3},
-                                         Pipe{100, 200, 10, 0.25}),
+                                         Pipe{50, 200, 10, 0.93}, Pipe{100, 200, 1, 0.88},
+                                         Pipe{100, 200, 10, 0.79}, Pipe{100, 200, 50, 0.08}),
                          [](const auto& info) {
                            return std::to_string(info.param.rtt) + "msQueue" +
                                   std::to_string(info.param.queue) + "Loss" +
                                   std::to_string(info.param.loss);
                          });
+
+struct Asked {
+  int rtt;   // us
+  int loss;  // of 1000
+  double least;
+};
+
+class Read : public testing::TestWithParam<Asked> {};
+
+// A request that is lost keeps what is behind it waiting, and all of that is answered at once: the
+// goal, 0.97 of what is not lost, is not reached where that is more than the queue takes. Bounds
+// against becoming worse.
+TEST_P(Read, KeepsItsRate) {
+  const Asked& path = GetParam();
+  double worst = 2;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Report report = SimulateReads(
+        {.link = {.propagation = path.rtt * uint64_t{1000} / 2, .loss = path.loss / 1000.0},
+         .warm_up = 1,
+         .seconds = 4,
+         .seed = seed});
+    EXPECT_EQ(report.unrepaired, 0u) << "seed " << seed;
+    worst = std::min(worst, report.goodput);
+  }
+  std::printf("# goodput %.3f of the wire\n", worst);
+  EXPECT_GE(worst, path.least);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Of, Read,
+    testing::Values(Asked{200, 0, 0.97}, Asked{200, 10, 0.9}, Asked{1000, 10, 0.9},
+                    Asked{10000, 0, 0.97}, Asked{10000, 1, 0.93}, Asked{10000, 10, 0.6},
+                    Asked{10000, 50, 0.15}, Asked{100000, 0, 0.25}, Asked{100000, 10, 0.08}),
+    [](const auto& info) {
+      return std::to_string(info.param.rtt) + "usLoss" + std::to_string(info.param.loss);
+    });
 
 struct Brook {
   int rtt;    // ms
@@ -175,6 +218,96 @@ INSTANTIATE_TEST_SUITE_P(Path, Shallow,
                          [](const auto& info) {
                            return std::to_string(info.param.rtt) + "msQueue" +
                                   std::to_string(info.param.queue);
+                         });
+
+struct Crammed {
+  int connections;
+  int rtt;    // ms
+  int queue;  // KB
+  double goodput, dropped, jain;
+  double policed_goodput, policed_dropped, policed_jain;
+};
+
+class Several : public testing::TestWithParam<Crammed> {
+ protected:
+  Report Run(bool polices) {
+    const Crammed& path = GetParam();
+    return Worst({.connections = path.connections,
+                  .domains = 1,
+                  .link = {.propagation = path.rtt * uint64_t{1'000'000} / 2,
+                           .queue = static_cast<uint64_t>(path.queue) * 1000,
+                           .polices = polices},
+                  .program = {.depth = 64},
+                  .warm_up = 4,
+                  .seconds = 10});
+  }
+};
+
+// What one takes off leaves a queue that others fill as full as it was: whoever takes that for
+// chance, of which a window takes no notice, or is the only one that spreads what it sends, drops
+// more, or leaves the others less. Bounds against becoming worse.
+TEST_P(Several, FillNoShortQueueForEver) {
+  const Report report = Run(false);
+  EXPECT_GE(report.goodput, GetParam().goodput);
+  EXPECT_LE(report.dropped, GetParam().dropped);
+  EXPECT_GE(report.jain, GetParam().jain);
+}
+
+TEST_P(Several, ObeyPolicer) {
+  const Report report = Run(true);
+  EXPECT_GE(report.goodput, GetParam().policed_goodput);
+  EXPECT_LE(report.dropped, GetParam().policed_dropped);
+  EXPECT_GE(report.jain, GetParam().policed_jain);
+}
+INSTANTIATE_TEST_SUITE_P(Share, Several,
+                         testing::Values(Crammed{4, 20, 20, 0.98, 0.145, 0.9, 0.8, 0.135, 0.85},
+                                         Crammed{4, 20, 50, 0.98, 0.02, 0.97, 0.85, 0.135, 0.85},
+                                         Crammed{12, 20, 20, 0.98, 0.175, 0.75, 0.95, 0.175, 0.8},
+                                         Crammed{4, 100, 20, 0.38, 0.055, 0.85, 0.2, 0.12, 0.8},
+                                         Crammed{4, 100, 50, 0.65, 0.032, 0.6, 0.25, 0.105, 0.8},
+                                         Crammed{12, 100, 20, 0.84, 0.115, 0.84, 0.4, 0.15, 0.7}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.connections) + "At" +
+                                  std::to_string(info.param.rtt) + "msQueue" +
+                                  std::to_string(info.param.queue);
+                         });
+
+struct Beside {
+  int rivals;
+  int rtt;       // ms
+  int queue;     // KB
+  double rival;  // at least: what they have together
+  int from = 0;  // seconds until they begin, in which it learns what is lost
+};
+
+class Rivals : public testing::TestWithParam<Beside> {};
+
+// Who halves its window for each loss has next to nothing beside one that does not where the queue
+// is too short to be seen: 0.01 of the wire, of which no bound would tell anything, so it is only
+// printed. Where it is seen they have most of it. Bounds against becoming worse, also where that
+// one was alone for long before they came.
+TEST_P(Rivals, AreLeftTheirPart) {
+  const Beside& path = GetParam();
+  const Report report = Worst({.rivals = path.rivals,
+                               .rivals_from = static_cast<double>(path.from),
+                               .link = {.propagation = path.rtt * uint64_t{1'000'000} / 2,
+                                        .queue = static_cast<uint64_t>(path.queue) * 1000},
+                               .program = {.depth = 64},
+                               .warm_up = path.from + 4.0,
+                               .seconds = 20});
+  std::printf("# %.3f of the others\n", report.rival);
+  EXPECT_GE(report.rival, path.rival);
+}
+INSTANTIATE_TEST_SUITE_P(With, Rivals,
+                         testing::Values(Beside{1, 20, 20, 0}, Beside{3, 20, 20, 0.025},
+                                         Beside{3, 20, 200, 0.8}, Beside{3, 100, 20, 0},
+                                         Beside{3, 100, 200, 0.25}, Beside{3, 20, 20, 0.025, 20},
+                                         Beside{3, 100, 20, 0, 20}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.rivals) + "At" +
+                                  std::to_string(info.param.rtt) + "msQueue" +
+                                  std::to_string(info.param.queue) +
+                                  (info.param.from ? "Later" : "");
                          });
 
 // A thousand packets a second need a hundred in flight. What the program has then, all at once,
