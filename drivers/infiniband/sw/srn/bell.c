@@ -25,7 +25,11 @@
 static void tell(struct srn_qp *qp, bool ring)
 {
 	qp->req.bell.rings = ring;
-	WRITE_ONCE(qp->page->status, ring ? SRN_QP_NEED_DB : 0);
+	/* Pairs with the provider's barrier between sq_tail and what it looks at then. A poller may see
+	 * sq_tail and not yet that posts ring here: then the owner of the turn, who looks behind this and
+	 * a full barrier, sees that tail, too.
+	 */
+	smp_store_release(&qp->page->status, ring ? SRN_QP_NEED_DB : 0);
 }
 
 /* A program that leaves completions lying does not wait for this request, it streams. The hint spares
@@ -149,6 +153,38 @@ static bool answers_come(struct srn_qp *qp)
 	bell->away = false;
 	return true;
 }
+
+/* A look without the turn: what it misses the next one sees, and it does not sleep before one that
+ * misses nothing.
+ */
+bool srn_bell_is_due(struct srn_qp *qp)
+{
+	u32 fetched = data_race(READ_ONCE(qp->sq.fetched));
+	struct srn_bell *bell = &qp->req.bell;
+	u32 tail = READ_ONCE(qp->page->sq_tail);
+
+	if (tail == fetched || !data_race((bool)bell->rings)) {
+		/* Never so old that an index comes round to it. Owners of the turn write beside it. */
+		if (bell->polled != fetched)
+			bell->polled = fetched;
+		return false;
+	}
+	return tail != bell->polled;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_bell_is_due);
+
+void srn_bell_heed(struct srn_qp *qp)
+{
+	qp->req.bell.polled = READ_ONCE(qp->page->sq_tail);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_bell_heed);
+
+void srn_bell_forget(struct srn_qp *qp)
+{
+	/* As in srn_bell_is_due(): an old one makes it look again. */
+	qp->req.bell.polled = data_race(READ_ONCE(qp->sq.fetched));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_bell_forget);
 
 void srn_bell_listen(struct srn_qp *qp)
 {

@@ -11,13 +11,14 @@
 
 struct srn_qp;
 
-/* Owner of the turn only. */
+/* Owner of the turn only, but for what is the poller's. Few bytes: struct srn_qp has no more. */
 struct srn_bell {
 	struct srn_gather gather;
-	bool rings;		/* the program was told to ring for each post */
-	bool away;		/* hushed until a worker comes */
-	bool quiet;		/* the alarm came; without an answer since it was set: rings */
-	u32 quiet_una;		/* oldest PSN not acknowledged when it was set */
+	u32 quiet_una : 24;	/* oldest PSN not acknowledged when the alarm was set */
+	u32 rings : 1;		/* the program was told to ring for each post; a poller looks, too */
+	u32 away : 1;		/* hushed until a worker comes */
+	u32 quiet : 1;		/* the alarm came; without an answer since it was set: rings */
+	u32 polled;		/* WQEs posted when a poller came last; the poller only */
 };
 
 /** srn_bell_reset() - nothing is waited for; in RESET each post rings */
@@ -47,6 +48,20 @@ void srn_bell_hush(struct srn_qp *qp);
  * Return: false if what was posted is to go now.
  */
 bool srn_bell_gather(struct srn_qp *qp);
+
+/**
+ * srn_bell_is_due() - whether the program would have rung, if it had no poller; its poller only
+ *
+ * Not where nobody is to ring, nor twice for the same posts: those may have to wait for something. The
+ * program may write to its page what it likes, and may so keep its own thread awake.
+ */
+bool srn_bell_is_due(struct srn_qp *qp);
+
+/** srn_bell_heed() - what is posted is served now; the poller only, before it takes the turn */
+void srn_bell_heed(struct srn_qp *qp);
+
+/** srn_bell_forget() - it was not served, for another has the turn: the next look finds it again */
+void srn_bell_forget(struct srn_qp *qp);
 
 /** srn_bell_listen() - posts come with a doorbell, but for those that can be seen now */
 void srn_bell_listen(struct srn_qp *qp);

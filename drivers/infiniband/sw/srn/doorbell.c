@@ -121,7 +121,7 @@ static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
 	enum srn_heard heard = ring(db, index, srn_round_doorbell);
 
-	while (unlikely(heard == SRN_HEARD_PART || heard == SRN_HEARD_NOT)) {
+	while (unlikely(heard == SRN_HEARD_PART || heard == SRN_HEARD_BUSY)) {
 		if (fatal_signal_pending(current)) {
 			ring(db, index, srn_round_give_away);
 			return false;

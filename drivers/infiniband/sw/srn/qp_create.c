@@ -118,6 +118,7 @@ static int alloc_queues(struct srn_qp *qp, struct ib_ucontext *uctx)
 	}
 	qp->page = qp->mem.addr;
 	qp->page->status = SRN_QP_NEED_DB;
+	qp->req.bell.rings = true;
 	qp->sq.slots = qp->mem.addr + SRN_QUEUE_OFFSET;
 	qp->rq.slots = qp->sq.slots + sq_bytes(qp);
 	return 0;

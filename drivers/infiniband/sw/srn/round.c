@@ -588,7 +588,7 @@ static enum srn_heard heard(bool left)
 static enum srn_heard flush_here(struct srn_qp *qp)
 {
 	if (!srn_turn_take_out(&qp->turn, SRN_TURN_SQ))
-		return SRN_HEARD_NOT;
+		return SRN_HEARD_BUSY;
 	srn_qp_allow_flush(qp);
 	return heard(srn_turn_run_here(&qp->turn));
 }
@@ -619,10 +619,34 @@ enum srn_heard srn_round_doorbell(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_doorbell);
 
+enum srn_heard srn_round_post(struct srn_qp *qp)
+{
+	if (flushes(qp))
+		return flush_here(qp);
+	return heard(srn_turn_kick_here(&qp->turn, SRN_TURN_SQ));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_round_post);
+
+enum srn_heard srn_round_poll(struct srn_qp *qp)
+{
+	enum srn_heard heard;
+
+	if (!srn_bell_is_due(qp))
+		return SRN_HEARD_NO_POST;
+	srn_bell_heed(qp);
+	heard = srn_round_post(qp);
+	if (unlikely(heard == SRN_HEARD_BUSY))
+		srn_bell_forget(qp);
+	else
+		srn_count(qp->dev, SRN_CNT_POLLED);
+	return heard;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_round_poll);
+
 enum srn_heard srn_round_go_on(struct srn_qp *qp)
 {
 	if (!srn_turn_take(&qp->turn, 0))
-		return flushes(qp) ? SRN_HEARD_NOT : SRN_HEARD;
+		return flushes(qp) ? SRN_HEARD_BUSY : SRN_HEARD;
 	return heard(srn_turn_run_here(&qp->turn));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_go_on);

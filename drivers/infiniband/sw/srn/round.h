@@ -28,7 +28,8 @@ enum srn_heard {
 	SRN_HEARD,		/* it is done, or somebody does it */
 	SRN_HEARD_GATHERED,		/* likewise, and it was what was gathered */
 	SRN_HEARD_PART,		/* there is more to flush in the time of who rings */
-	SRN_HEARD_NOT,		/* the QP is in error and another context is busy with it: again */
+	SRN_HEARD_NO_POST,	/* nobody posted */
+	SRN_HEARD_BUSY,		/* the QP is in error and another context is busy with it: again */
 };
 
 /**
@@ -37,9 +38,21 @@ enum srn_heard {
  * BH disabled until the caller has put its reference, so that it keeps its CPU.
  *
  * Return: SRN_HEARD_PART: let others run, then srn_round_go_on() or srn_round_give_away();
- * SRN_HEARD_NOT: ring again after a tick.
+ * SRN_HEARD_BUSY: ring again after a tick.
  */
 enum srn_heard srn_round_doorbell(struct srn_qp *qp);
+/**
+ * srn_round_post() - as srn_round_doorbell(), but what was posted is neither put off nor sent away
+ *
+ * For a program with a poller, which rings when that sleeps: the next posts are the poller's.
+ */
+enum srn_heard srn_round_post(struct srn_qp *qp);
+/**
+ * srn_round_poll() - a program may have posted, and does not ring; its poller only
+ *
+ * Return: as srn_round_doorbell(), or SRN_HEARD_NO_POST. SRN_HEARD_BUSY: the next look finds it again.
+ */
+enum srn_heard srn_round_poll(struct srn_qp *qp);
 /** srn_round_go_on() - the next part; as srn_round_doorbell() */
 enum srn_heard srn_round_go_on(struct srn_qp *qp);
 /** srn_round_give_away() - a worker does the rest, if any; BH disabled; returns SRN_HEARD */

@@ -434,7 +434,7 @@ static void srn_round_go_on_again_test(struct kunit *test)
 	qp->page->rq_tail = 3 * SRN_ROUND_BUDGET;
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_PART);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, 0));
-	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_NOT);
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_go_on), SRN_HEARD_BUSY);
 	srn_turn_disown(&qp->turn);
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 3 * SRN_ROUND_BUDGET);
 }
@@ -447,7 +447,7 @@ static void srn_round_doorbell_again_test(struct kunit *test)
 	qp->who.kernel = false;
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_FLUSH));
 	qp->page->rq_tail = 1;
-	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_NOT);
+	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD_BUSY);
 	srn_turn_disown(&qp->turn);
 	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 0);
 	KUNIT_EXPECT_EQ(test, ring(qp, srn_round_doorbell), SRN_HEARD);
