@@ -25,6 +25,9 @@
  *         kernel:  store NEED_DB; full barrier; load sq_tail; work left: clear
  *                  NEED_DB and go on. Without either barrier both sides can miss
  *                  the other's store and a posted WQE sleeps.
+ *                  With a poller the load of status is followed by one of asleep: ring
+ *                  if NEED_DB and asleep. It stores asleep; full barrier; loads
+ *                  sq_tail of each QP; posts: clears asleep and goes on.
  *   arm   user:    store arm; full barrier; load prod (the poll that verbs
  *                  programs do after arming)
  *         kernel:  store prod; full barrier; load arm; armed: take it (xchg 0)
@@ -207,16 +210,30 @@ struct srn_cq_page {
 
 #define SRN_DB_ARG(index)	(((__u64)((index) >> 5) << 32) | (1U << ((index) & 31)))
 
+/*
+ * comp_mask of a request, and then of its response: a thread of the program looks for what is posted
+ * to the context's QPs (see struct srn_poller_page). EOPNOTSUPP: there are none.
+ */
+#define SRN_UCONTEXT_POLLER	(1U << 0)
+
 struct srn_alloc_ucontext_req {
-	__u32 comp_mask;
+	__u32 comp_mask;	/* SRN_UCONTEXT_* */
 	__u32 reserved;
 };
 
 struct srn_alloc_ucontext_resp {
-	__u32 comp_mask;
+	__u32 comp_mask;	/* SRN_UCONTEXT_* */
 	__s32 doorbell_fd;	/* owned by the program; closed by the provider */
 	__u32 max_inline;	/* bytes */
 	__u32 reserved;
+	__aligned_u64 poller_offset;	/* for mmap(), of struct srn_poller_page */
+	__aligned_u64 poller_len;	/* 0 without a poller */
+};
+
+/* What a context with a poller maps. */
+struct srn_poller_page {
+	__u32 asleep;		/* kernel: not 0: posts to a QP with NEED_DB ring */
+	__u32 pad[15];
 };
 
 /* Of the extended command. Rates in kb/s; a QP type is a bit, as in supported_qpts of verbs. */

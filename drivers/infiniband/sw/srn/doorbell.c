@@ -2,8 +2,8 @@
 /* The doorbell descriptor: one system call that runs the QPs of a program. It
  * reaches the QPs of its own context and nothing else, whoever it is passed to.
  *
- * Descriptor and context end in any order (close, exit, removal of the device).
- * What they share, struct srn_doorbell, lives as long as either.
+ * Descriptor, context and poller end in any order (close, exit, removal of the device).
+ * What they share, struct srn_doorbell, lives as long as any of them.
  */
 #include "doorbell.h"
 
@@ -20,15 +20,19 @@
 #include <rdma/srn-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "bell.h"
 #include "device.h"
 #include "limits.h"
+#include "poller.h"
 #include "qp.h"
 #include "round.h"
 #include "udata.h"
 
 struct srn_doorbell {
-	refcount_t refs;		/* the context, the descriptor */
+	refcount_t refs;		/* the context, the descriptor, the poller */
 	struct srn_dev __rcu *dev;	/* NULL once the context is gone */
+	struct srn_poller __rcu *poller; /* likewise; or if there is none */
+	bool polled;			/* there was one from the beginning */
 	struct xarray links;		/* doorbell index -> struct srn_qp_ref, RCU */
 };
 
@@ -50,8 +54,8 @@ static void put_doorbell(struct srn_doorbell *db)
 	kfree(db);
 }
 
-/* One system call was made; false once there is no device to have it. */
-static bool count_call(struct srn_doorbell *db)
+/* False once there is no device to have it. */
+static bool count(struct srn_doorbell *db, enum srn_counter c)
 {
 	struct srn_dev *dev;
 
@@ -59,7 +63,7 @@ static bool count_call(struct srn_doorbell *db)
 	rcu_read_lock();
 	dev = rcu_dereference(db->dev);
 	if (dev)
-		srn_count(dev, SRN_CNT_DOORBELLS);
+		srn_count(dev, c);
 	rcu_read_unlock();
 	return dev;
 }
@@ -82,7 +86,7 @@ static struct srn_qp_ref *get_ref(struct srn_doorbell *db, unsigned long index)
 static enum srn_heard ring(struct srn_doorbell *db, unsigned long index,
 			   enum srn_heard (*how)(struct srn_qp *qp))
 {
-	enum srn_heard heard = SRN_HEARD;
+	enum srn_heard heard = SRN_HEARD_NO_POST;
 	struct srn_qp_ref *ref;
 
 	local_bh_disable();
@@ -113,28 +117,48 @@ static void receive_here(void)
 	} while (more && ++i < SOFTIRQS && !fatal_signal_pending(current));
 }
 
-/* Until nothing is left to be done in this thread's time. In between it holds neither turn nor
- * reference: who destroys the QP waits for both. What who is killed does not do, a worker does.
- * Returns true if much left that was gathered.
+/* All parts of a flush. In between it holds neither turn nor reference: who destroys the QP waits for
+ * both. What who is killed does not do, a worker does.
  */
+static enum srn_heard ring_to_end(struct srn_doorbell *db, unsigned long index,
+				  enum srn_heard (*how)(struct srn_qp *qp))
+{
+	enum srn_heard heard = ring(db, index, how);
+
+	while (unlikely(heard == SRN_HEARD_PART)) {
+		if (fatal_signal_pending(current))
+			return ring(db, index, srn_round_give_away);
+		cond_resched();
+		heard = ring(db, index, srn_round_go_on);
+	}
+	return heard;
+}
+
+/* Until nothing is left to be done in this thread's time. Returns true if much left that was gathered. */
 static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
-	enum srn_heard heard = ring(db, index, srn_round_doorbell);
+	enum srn_heard (*how)(struct srn_qp *qp) = db->polled ? srn_round_post : srn_round_doorbell;
+	enum srn_heard heard = ring_to_end(db, index, how);
 
-	while (unlikely(heard == SRN_HEARD_PART || heard == SRN_HEARD_BUSY)) {
-		if (fatal_signal_pending(current)) {
-			ring(db, index, srn_round_give_away);
-			return false;
-		}
-		if (heard == SRN_HEARD_PART) {
-			cond_resched();
-			heard = ring(db, index, srn_round_go_on);
-		} else {
-			schedule_timeout_killable(1);
-			heard = ring(db, index, srn_round_doorbell);
-		}
+	while (unlikely(heard == SRN_HEARD_BUSY)) {
+		schedule_timeout_killable(1);
+		if (fatal_signal_pending(current))
+			how = srn_round_give_away;
+		heard = ring_to_end(db, index, how);
 	}
 	return heard == SRN_HEARD_GATHERED;
+}
+
+/* Who rings serves himself, and has the poller look after what follows. */
+static void wake_poller(struct srn_doorbell *db)
+{
+	struct srn_poller *poller;
+
+	rcu_read_lock();
+	poller = rcu_dereference(db->poller);
+	if (poller)
+		srn_poller_wake(poller);
+	rcu_read_unlock();
 }
 
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -146,7 +170,7 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 
 	if (cmd != SRN_IOC_DOORBELL)
 		return -EINVAL;
-	if (!count_call(db))
+	if (!count(db, SRN_CNT_DOORBELLS))
 		return -EIO;
 	while (bits) {
 		much |= ring_until_heard(db, base + __ffs(bits));
@@ -156,7 +180,109 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 	}
 	if (much)
 		receive_here();
+	if (db->polled)
+		wake_poller(db);
 	return 0;
+}
+
+static enum srn_heard forget(struct srn_qp *qp)
+{
+	srn_bell_forget(qp);
+	return SRN_HEARD_BUSY;
+}
+
+/* Who has the turn of a QP in error is not waited for: other QPs have posts, too. Returns whether there
+ * was anything that could be served.
+ */
+static bool serve_post(struct srn_doorbell *db, unsigned long index)
+{
+	enum srn_heard heard = ring_to_end(db, index, srn_round_poll);
+
+	if (unlikely(heard == SRN_HEARD_BUSY))
+		ring(db, index, forget);
+	return heard != SRN_HEARD_NO_POST && heard != SRN_HEARD_BUSY;
+}
+
+/* Each QP of the context, in turn; what is posted to one while another is served is found by the next
+ * look.
+ */
+static bool serve_posts(void *arg)
+{
+	struct srn_doorbell *db = arg;
+	struct srn_qp_ref *ref;
+	unsigned long index;
+	bool found = false;
+
+	xa_for_each(&db->links, index, ref) {
+		found |= serve_post(db, index);
+		/* Of a program that is stopped or frozen it is the threads that are waited for. */
+		if (signal_pending(current))
+			break;
+		cond_resched_tasks_rcu_qs();
+	}
+	return found;
+}
+
+static enum srn_heard look_at(struct srn_qp *qp)
+{
+	return srn_bell_is_due(qp) ? SRN_HEARD : SRN_HEARD_NO_POST;
+}
+
+static bool find_posts(void *arg)
+{
+	struct srn_doorbell *db = arg;
+	struct srn_qp_ref *ref;
+	unsigned long index;
+
+	xa_for_each(&db->links, index, ref) {
+		if (ring(db, index, look_at) == SRN_HEARD || signal_pending(current))
+			return true;
+		/* Not a sleep, whatever the state: there may be many. */
+		cond_resched();
+	}
+	return false;
+}
+
+static void count_sleep(void *arg)
+{
+	count(arg, SRN_CNT_POLLER_SLEEPS);
+}
+
+static void release_poller(void *arg)
+{
+	put_doorbell(arg);
+}
+
+static const struct srn_poller_ops poller_ops = {
+	.serve = serve_posts,
+	.posted = find_posts,
+	.sleeps = count_sleep,
+	.release = release_poller,
+};
+
+static int start_poller(struct srn_ucontext *uc)
+{
+	struct srn_poller *poller;
+
+	refcount_inc(&uc->db->refs);
+	poller = srn_poller_start(&uc->ibuc, &poller_ops, uc->db);
+	if (IS_ERR(poller)) {
+		put_doorbell(uc->db);
+		return PTR_ERR(poller);
+	}
+	uc->poller = poller;
+	uc->db->polled = true;
+	rcu_assign_pointer(uc->db->poller, poller);
+	return 0;
+}
+
+static void stop_poller(struct srn_ucontext *uc)
+{
+	if (!uc->poller)
+		return;
+	RCU_INIT_POINTER(uc->db->poller, NULL);
+	srn_poller_stop(uc->poller);
+	uc->poller = NULL;
 }
 
 static int doorbell_release(struct inode *inode, struct file *file)
@@ -218,22 +344,24 @@ void srn_doorbell_del(struct srn_ucontext *uc, u32 index)
 	xa_erase(&uc->db->links, index);
 }
 
-static int check_request(struct ib_udata *udata)
+static int check_request(struct ib_udata *udata, struct srn_alloc_ucontext_req *req)
 {
-	struct srn_alloc_ucontext_req req;
+	size_t least = offsetofend(struct srn_alloc_ucontext_resp, reserved);
 	int err;
 
-	/* A program that cannot take the doorbell could not post. */
-	if (udata->outlen < sizeof(struct srn_alloc_ucontext_resp))
-		return -EINVAL;
-	err = srn_udata_in(udata, &req, sizeof(req));
+	err = srn_udata_in(udata, req, sizeof(*req));
 	if (err)
 		return err;
-	return req.comp_mask || req.reserved ? -EOPNOTSUPP : 0;
+	if (req->comp_mask & ~SRN_UCONTEXT_POLLER || req->reserved)
+		return -EOPNOTSUPP;
+	/* A program that cannot take the doorbell could not post, nor without the page know when to ring. */
+	if (req->comp_mask & SRN_UCONTEXT_POLLER)
+		least = sizeof(struct srn_alloc_ucontext_resp);
+	return udata->outlen < least ? -EINVAL : 0;
 }
 
 /* The descriptor appears in the program last, since it cannot be taken back. */
-static int give_doorbell(struct srn_doorbell *db, struct ib_udata *udata)
+static int give_doorbell(struct srn_ucontext *uc, struct ib_udata *udata)
 {
 	struct srn_alloc_ucontext_resp resp = { .max_inline = SRN_MAX_INLINE };
 	struct file *file;
@@ -242,13 +370,18 @@ static int give_doorbell(struct srn_doorbell *db, struct ib_udata *udata)
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		return fd;
-	file = open_doorbell(db);
+	file = open_doorbell(uc->db);
 	if (IS_ERR(file)) {
 		err = PTR_ERR(file);
 		goto err_fd;
 	}
 	resp.doorbell_fd = fd;
-	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (uc->poller) {
+		resp.comp_mask = SRN_UCONTEXT_POLLER;
+		resp.poller_offset = srn_poller_offset(uc->poller);
+		resp.poller_len = srn_poller_len(uc->poller);
+	}
+	err = srn_udata_out(udata, &resp, sizeof(resp));
 	if (err)
 		goto err_file;
 	fd_install(fd, file);
@@ -264,26 +397,40 @@ err_fd:
 int srn_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	struct srn_ucontext *uc = to_srn_ucontext(ibuc);
+	struct srn_alloc_ucontext_req req;
 	int err;
 
-	err = check_request(udata);
+	err = check_request(udata, &req);
 	if (err)
 		return err;
 	uc->db = create_doorbell(to_srn_dev(ibuc->device));
 	if (!uc->db)
 		return -ENOMEM;
-	err = give_doorbell(uc->db, udata);
+	err = req.comp_mask & SRN_UCONTEXT_POLLER ? start_poller(uc) : 0;
 	if (err)
-		put_doorbell(uc->db);
+		goto err_db;
+	err = give_doorbell(uc, udata);
+	if (err)
+		goto err_poller;
+	return 0;
+
+err_poller:
+	stop_poller(uc);
+	/* It may look on for a moment. */
+	RCU_INIT_POINTER(uc->db->dev, NULL);
+err_db:
+	put_doorbell(uc->db);
 	return err;
 }
 
+/* The poller may look on for a moment, and finds no QPs. */
 void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
-	struct srn_doorbell *db = to_srn_ucontext(ibuc)->db;
+	struct srn_ucontext *uc = to_srn_ucontext(ibuc);
 
-	RCU_INIT_POINTER(db->dev, NULL);
-	put_doorbell(db);
+	RCU_INIT_POINTER(uc->db->dev, NULL);
+	stop_poller(uc);
+	put_doorbell(uc->db);
 }
 
 /* The device goes while the program runs. ib_core has destroyed the objects;

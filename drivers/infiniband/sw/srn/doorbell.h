@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A program's context: its QPs by doorbell index, and the doorbell descriptor. */
+/* A program's context: its QPs by doorbell index, the doorbell descriptor, and the poller if it wants one. */
 #ifndef SRN_DOORBELL_H
 #define SRN_DOORBELL_H
 
@@ -7,10 +7,12 @@
 
 struct srn_qp_ref;
 struct srn_doorbell;
+struct srn_poller;
 
 struct srn_ucontext {
 	struct ib_ucontext ibuc;
-	struct srn_doorbell *db;	/* shared with the descriptor, refcounted */
+	struct srn_doorbell *db;	/* shared with the descriptor and the poller, refcounted */
+	struct srn_poller *poller;	/* NULL: it has none */
 };
 
 static inline struct srn_ucontext *to_srn_ucontext(struct ib_ucontext *uc)

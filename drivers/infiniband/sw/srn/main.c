@@ -12,6 +12,7 @@
 #include "knob.h"
 #include "net.h"
 #include "netdev.h"
+#include "poller.h"
 #include "qpn.h"
 #include "recv.h"
 #include "run.h"
@@ -40,9 +41,12 @@ static int __init srn_init(void)
 	err = srn_turn_setup();
 	if (err)
 		goto err_qpn;
-	err = srn_net_init(srn_recv, srn_gro_receive);
+	err = srn_poller_setup();
 	if (err)
 		goto err_turn;
+	err = srn_net_init(srn_recv, srn_gro_receive);
+	if (err)
+		goto err_poller;
 	err = srn_netdev_init();
 	if (err)
 		goto err_net;
@@ -56,6 +60,8 @@ err_netdev:
 	srn_netdev_exit();
 err_net:
 	srn_net_exit();
+err_poller:
+	srn_poller_teardown();
 err_turn:
 	srn_turn_teardown();
 err_qpn:
@@ -79,6 +85,7 @@ static void __exit srn_exit(void)
 	srn_netdev_exit();
 	srn_net_exit();
 	srn_fate_exit();
+	srn_poller_teardown();
 	srn_turn_teardown();
 	srn_qpn_exit();
 	srn_run_exit();

@@ -71,6 +71,7 @@ enum srn_counter {
 	SRN_CNT_DOORBELLS,		/* system calls */
 	SRN_CNT_GATHERINGS,		/* posts of a program that streams were left to be more */
 	SRN_CNT_POLLED,			/* doorbells that a poller spared a program */
+	SRN_CNT_POLLER_SLEEPS,
 	SRN_CNT_PACED,			/* what a QP has to send was left for its rate */
 	SRN_CNT_LINK_DOWNED,
 	SRN_CNT_RDMA_SENDS,		/* SENDs posted and transmitted */
@@ -148,6 +149,7 @@ enum srn_counter {
 	X(DOORBELLS, "doorbells") \
 	X(GATHERINGS, "gatherings") \
 	X(POLLED, "polled") \
+	X(POLLER_SLEEPS, "poller_sleeps") \
 	X(PACED, "paced") \
 	X(LINK_DOWNED, "link_downed") \
 	X(RDMA_SENDS, "rdma_sends") \
