@@ -38,12 +38,16 @@ class Gathered {
   std::atomic<uint64_t> argument_;
 };
 
+// What a context without a poller says in place of the poller's page.
+inline constexpr uint32_t kAlwaysAsleep = 1;
+
 // Rings for the QPs of one context. Does not own the descriptor.
 class Doorbell {
  public:
   Doorbell() = default;
-  Doorbell(int fd, uint32_t index, Gathered& gathered)
-      : fd_(fd), argument_(SRN_DB_ARG(index)), gathered_(&gathered) {}
+  // `asleep`: of the context's poller, or kAlwaysAsleep.
+  Doorbell(int fd, uint32_t index, Gathered& gathered, const uint32_t& asleep = kAlwaysAsleep)
+      : fd_(fd), argument_(SRN_DB_ARG(index)), gathered_(&gathered), asleep_(&asleep) {}
 
   // After sq_tail was stored. Most posts find the kernel at work, and enter it not.
   void AfterSend(srn_qp_page& page) const {
@@ -51,6 +55,8 @@ class Doorbell {
     FullBarrier();
     const uint32_t status = LoadRelaxed(page.status);
     if (status & SRN_QP_NEED_DB) {
+      // The same with a poller, which says that it sleeps and then looks again.
+      if (LoadRelaxed(*asleep_) == 0) return;
       Ring();
       // It may have been put off.
       KeepOrRing(LoadRelaxed(page.status));
@@ -78,6 +84,7 @@ class Doorbell {
   int fd_ = -1;
   uint64_t argument_ = 0;
   Gathered* gathered_ = nullptr;
+  const uint32_t* asleep_ = &kAlwaysAsleep;
 };
 
 }  // namespace srn

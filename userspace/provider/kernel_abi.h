@@ -2,8 +2,8 @@
 // Commands to the kernel and their responses, as bytes.
 //
 // The uverbs structs end in a flexible array, so C++ cannot put srn's part behind them as a member.
-// Here each is an array of exactly the size that libibverbs expects, zeroed: the requests of srn
-// carry nothing but a comp_mask of 0.
+// Here each is an array of exactly the size that libibverbs expects, zeroed: but for that of a
+// context, the requests of srn carry nothing but a comp_mask of 0.
 #pragma once
 
 #include <rdma/ib_user_verbs.h>
@@ -30,6 +30,9 @@ struct BasicRequest {
 
   void* data() { return bytes; }
   static constexpr size_t size() { return kSize; }
+  void set_driver(const Driver& driver) {
+    std::memcpy(bytes + kHeader + sizeof(Core), &driver, kSizeOf<Driver>);
+  }
 };
 
 inline constexpr size_t kHeaderSize = sizeof(ib_uverbs_cmd_hdr);
@@ -130,5 +133,6 @@ static_assert(sizeof(srn_cqe) == 64);
 static_assert(sizeof(srn_qp_page) == 192);
 static_assert(sizeof(srn_srq_page) == 128);
 static_assert(sizeof(srn_cq_page) == 192);
+static_assert(sizeof(srn_poller_page) == 64);
 
 }  // namespace srn

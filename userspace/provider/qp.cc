@@ -17,8 +17,8 @@ int MapQueues(Qp& qp, ibv_context* context, const srn_create_qp_resp& queues,
     return err;
   }
   qp.page = qp.mapping.at<srn_qp_page>(0);
-  qp.doorbell =
-      Doorbell(ToContext(context).doorbell_fd, queues.db_index, ToContext(context).gathered);
+  Context& own = ToContext(context);
+  qp.doorbell = Doorbell(own.doorbell_fd, queues.db_index, own.gathered, PollerSleeps(own));
   qp.sq.Init(&qp.page->sq_tail, &qp.page->sq_head, qp.mapping.at<unsigned char>(queues.sq_offset),
              queues.sq_entries, queues.sq_stride, cap.max_send_wr);
   qp.rq.Init(&qp.page->rq_tail, &qp.page->rq_head, qp.mapping.at<unsigned char>(queues.rq_offset),

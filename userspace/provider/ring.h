@@ -13,8 +13,9 @@ inline uint32_t LoadAcquire(uint32_t& word) {
   return std::atomic_ref<uint32_t>(word).load(std::memory_order_acquire);
 }
 
-inline uint32_t LoadRelaxed(uint32_t& word) {
-  return std::atomic_ref<uint32_t>(word).load(std::memory_order_relaxed);
+inline uint32_t LoadRelaxed(const uint32_t& word) {
+  // An atomic_ref of what is const is C++26's.
+  return std::atomic_ref<uint32_t>(const_cast<uint32_t&>(word)).load(std::memory_order_relaxed);
 }
 
 inline void StoreRelease(uint32_t& word, uint32_t value) {

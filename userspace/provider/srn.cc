@@ -3,11 +3,14 @@
 
 #include "srn.h"
 
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace srn {
 namespace {
@@ -55,7 +58,47 @@ int QueryRtValues(ibv_context*, ibv_values_ex* values) {
   return 0;
 }
 
+// The program's user asks for a thread that looks for posts, with SRN_POLLER=1 and nothing else: it
+// takes a CPU, so whoever says "N" or "no" is not to have it.
+bool WantsPoller() {
+  // Not from who starts a program with set-uid: it is a thread with the program's rights.
+  const char* value = secure_getenv("SRN_POLLER");
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+int GetContext(Context& context, bool poller, GetContextResponse& resp) {
+  GetContextRequest cmd;
+  const srn_alloc_ucontext_req request = {.comp_mask = poller ? SRN_UCONTEXT_POLLER : 0};
+  cmd.set_driver(request);
+  resp = {};
+  return ibv_cmd_get_context(&context.vctx, cmd.data(), cmd.size(), resp.data(), resp.size());
+}
+
+// Without a poller all works, by system calls: who cannot have one is told of it where he asks.
+int GetContextAsWished(Context& context, GetContextResponse& resp) {
+  if (WantsPoller()) {
+    const int err = GetContext(context, /*poller=*/true, resp);
+    if (!err) return 0;
+    if (std::getenv("IBV_SHOW_WARNINGS") != nullptr) {
+      fprintf(stderr, "srn: no poller for %s: %s\n", context.vctx.context.device->name,
+              strerror(err));
+    }
+  }
+  return GetContext(context, /*poller=*/false, resp);
+}
+
+// Who cannot map its page rings for each post, and the poller finds nothing.
+void MapPoller(Context& context, const srn_alloc_ucontext_resp& resp) {
+  if (!(resp.comp_mask & SRN_UCONTEXT_POLLER)) return;
+  void* page = mmap(nullptr, resp.poller_len, PROT_READ, MAP_SHARED, context.vctx.context.cmd_fd,
+                    static_cast<off_t>(resp.poller_offset));
+  if (page == MAP_FAILED) return;
+  context.poller = static_cast<srn_poller_page*>(page);
+  context.poller_length = resp.poller_len;
+}
+
 void CloseContext(Context* context) {
+  if (context->poller != nullptr) munmap(context->poller, context->poller_length);
   if (context->doorbell_fd >= 0) close(context->doorbell_fd);
   verbs_uninit_context(&context->vctx);
   std::free(context);
@@ -69,15 +112,13 @@ verbs_context* AllocContext(ibv_device* device, int cmd_fd, void*) {
   if (context == nullptr) return nullptr;
   context->doorbell_fd = -1;
 
-  GetContextRequest cmd;
   GetContextResponse resp;
-  const int err =
-      ibv_cmd_get_context(&context->vctx, cmd.data(), cmd.size(), resp.data(), resp.size());
-  if (err) {
+  if (const int err = GetContextAsWished(*context, resp)) {
     CloseContext(context);
     return Fail(err);
   }
   context->doorbell_fd = resp.driver().doorbell_fd;
+  MapPoller(*context, resp.driver());
   verbs_set_ops(&context->vctx, &kContextOps);
   return &context->vctx;
 }

@@ -23,7 +23,13 @@ struct Context {
   verbs_context vctx;
   int doorbell_fd;  // -1 until the kernel has given one
   Gathered gathered;
+  srn_poller_page* poller;  // null without one
+  size_t poller_length;     // bytes of its mapping
 };
+
+inline const uint32_t& PollerSleeps(const Context& context) {
+  return context.poller == nullptr ? kAlwaysAsleep : context.poller->asleep;
+}
 
 struct Qp;
 

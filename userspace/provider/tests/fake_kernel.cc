@@ -135,10 +135,26 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
   return static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
 }
 
-int ibv_cmd_get_context(verbs_context*, void*, size_t cmd_size, void* resp, size_t resp_size) {
+int ibv_cmd_get_context(verbs_context* context, void* cmd, size_t cmd_size, void* resp,
+                        size_t resp_size) {
+  FakeKernel& kernel = FakeKernel::Get();
   EXPECT_EQ(cmd_size, 24u);
-  if (const int err = FakeKernel::Get().TakeFailure()) return err;
+  if (const int err = kernel.TakeFailure()) return err;
+  srn_alloc_ucontext_req request;
+  std::memcpy(&request, static_cast<unsigned char*>(cmd) + 16, sizeof(request));
+  EXPECT_EQ(request.reserved, 0u);
   srn_alloc_ucontext_resp driver = {};
+  if (request.comp_mask != 0) {
+    EXPECT_EQ(request.comp_mask, SRN_UCONTEXT_POLLER);
+    if (kernel.poller_error != 0) return kernel.poller_error;
+    uint64_t offset;
+    kernel.poller = reinterpret_cast<srn_poller_page*>(kernel.MakeQueue(4096, &offset));
+    driver.comp_mask = SRN_UCONTEXT_POLLER;
+    driver.poller_offset = offset;
+    driver.poller_len = 4096;
+    // The real libibverbs has it by now.
+    context->context.cmd_fd = kernel.cmd_fd();
+  }
   driver.doorbell_fd = FakeKernel::Get().doorbell_fd();
   driver.max_inline = srn::test::kMaxInline;
   srn::test::Answer<ib_uverbs_get_context_resp>(resp, resp_size, driver);

@@ -80,6 +80,8 @@ class FakeKernel {
   std::map<const ibv_qp*, KernelQp> qps;
   std::map<const ibv_cq*, KernelCq> cqs;
   std::map<const ibv_srq*, KernelSrq> srqs;
+  srn_poller_page* poller = nullptr;  // of the context, if it has one
+  int poller_error = 0;               // to who asks for one
   std::vector<uint64_t> doorbells;    // arguments, in order
   std::function<void()> on_doorbell;  // instead of remembering them; called by any thread
   uint64_t cq_wc_flags = 0;           // of the last create_cq

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -338,6 +339,64 @@ TEST_F(PostTest, DoorbellRingsOncePerCallIfTheKernelIsIdle) {
   ASSERT_EQ(ibv_post_send(qp, wrs.data(), &bad), 0);
   // Index 37: the second word of the bitmap, bit 5.
   EXPECT_EQ(kernel_.doorbells, std::vector<uint64_t>{(uint64_t{1} << 32) | (1u << 5)});
+}
+
+// A context of its own, opened as the environment says.
+class PollerTest : public PostTest {
+ protected:
+  void SetUp() override {}
+  void TearDown() override {
+    PostTest::TearDown();
+    unsetenv("SRN_POLLER");
+  }
+  void Open(const char* wish) {
+    setenv("SRN_POLLER", wish, /*overwrite=*/1);
+    PostTest::SetUp();
+  }
+};
+
+// Its thread looks for what is posted, unless it says that it sleeps.
+TEST_F(PollerTest, PostsRingOnlyWhileItSleeps) {
+  Open("1");
+  ASSERT_NE(kernel_.poller, nullptr);
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  kernel_.Of(qp).page->status = SRN_QP_NEED_DB;
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_TRUE(kernel_.doorbells.empty());
+  kernel_.poller->asleep = 1;
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+  kernel_.Of(qp).page->status = 0;
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
+// An older module knows no pollers, and a kernel may have none.
+TEST_F(PollerTest, WhoCannotHaveOneRings) {
+  kernel_.poller_error = EOPNOTSUPP;
+  Open("1");
+  EXPECT_EQ(kernel_.poller, nullptr);
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  kernel_.Of(qp).page->status = SRN_QP_NEED_DB;
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
+// Whatever else it says.
+class PollerWishTest : public PollerTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(PollerWishTest, NobodyHasOneWhoDoesNotWantIt) {
+  Open(GetParam());
+  EXPECT_EQ(kernel_.poller, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Wishes, PollerWishTest,
+                         testing::Values("", "0", "N", "no", "n", "off", "10", "01", "1 ", "Y"));
+
+TEST_F(PollerTest, NobodyHasOneWhoSaysNothing) {
+  unsetenv("SRN_POLLER");
+  PostTest::SetUp();
+  EXPECT_EQ(kernel_.poller, nullptr);
 }
 
 // Posts that the kernel gathers are rung for by who finds nothing to poll, for all QPs in one call.
