@@ -24,6 +24,7 @@
 
 #include <share/parameter.h>
 
+#include "delay.h"
 #include "env.h"
 #include "hostile_ring.h"
 #include "load.h"
@@ -38,21 +39,6 @@ int FromEnv(const char* name, int otherwise) {
 }
 
 std::chrono::seconds LoadTime() { return std::chrono::seconds(FromEnv("SRN_HOSTILE_SECONDS", 1)); }
-
-// Makes the window of a race as long as @p ms, where the kernel is one for debugging.
-class Delay {
- public:
-  Delay(std::string point, int ms) : point_(std::move(point)) { Set(ms); }
-  ~Delay() { Set(0); }
-
-  bool works() const { return works_; }
-
- private:
-  void Set(int ms) { works_ = share::SetParameter("delay", point_ + '=' + std::to_string(ms)); }
-
-  std::string point_;
-  bool works_ = false;
-};
 
 void RingAll() {
   for (int fd : DoorbellFds()) (void)ioctl(fd, SRN_IOC_DOORBELL, uint64_t{0xffffffff});
