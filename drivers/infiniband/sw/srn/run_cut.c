@@ -363,20 +363,21 @@ static void hand_over(struct sk_buff *skb, struct sk_buff *last)
 	swap(last->sk, skb->sk);
 }
 
+/* Without memory those behind are lost, as on a wire. */
 static struct sk_buff *segment_all(struct sk_buff *skb, struct srn_run_cut *cut, u32 outer,
 				   netdev_features_t features)
 {
-	struct sk_buff *first = NULL, **next = &first, *last;
+	struct sk_buff *first = NULL, **next = &first, *last = NULL;
 
 	do {
 		*next = segment(cut, outer, features);
-		if (!*next) {
-			kfree_skb_list(first);
-			return ERR_PTR(-ENOMEM);
-		}
+		if (unlikely(!*next))
+			break;
 		last = *next;
 		next = &last->next;
 	} while (srn_run_cut_next(cut));
+	if (unlikely(!first))
+		return ERR_PTR(-ENOMEM);
 	hand_over(skb, last);
 	first->prev = last;
 	return first;

@@ -103,7 +103,7 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 headroom, 
  * @features: of the netdev; without NETIF_F_SG the packets are linear
  *
  * Any context. Return: the packets, or ERR_PTR: -EINVAL where it is no run, -ESTALE where its memory
- * was taken back, -ENOMEM.
+ * was taken back, -ENOMEM. Those behind one for which there is no memory are lost.
  */
 struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features);
 

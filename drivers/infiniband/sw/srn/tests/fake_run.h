@@ -202,20 +202,25 @@ static inline void arrive(struct sk_buff *skb, bool is_v6)
 	skb_reset_network_header(skb);
 	skb_pull(skb, is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
 }
+static inline struct sk_buff *cut_for(struct net_device *dev, struct sk_buff *skb)
+{
+	struct sk_buff *segments;
+
+	skb->dev = dev;
+	rcu_read_lock();
+	segments = __skb_gso_segment(skb, dev->hw_enc_features, true);
+	rcu_read_unlock();
+	return segments;
+}
+
 /* By the stack, for a netdev with @features. */
 static inline struct sk_buff *cut_by_stack(struct kunit *test, struct sk_buff *skb,
 					   netdev_features_t features)
 {
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct sk_buff *segments;
+	struct net_device *dev = new_netdev(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->hw_enc_features = features;
-	skb->dev = dev;
-	rcu_read_lock();
-	segments = __skb_gso_segment(skb, features, true);
-	rcu_read_unlock();
-	return segments;
+	return cut_for(dev, skb);
 }
 
 #endif

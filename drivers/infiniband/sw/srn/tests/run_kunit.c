@@ -414,6 +414,53 @@ static void srn_run_payer_test(struct kunit *test)
 	srn_payer_close(&payer);
 }
 
+#ifdef CONFIG_FAILSLAB
+/* The @nth allocation fails. Returns how many packets there are. */
+static u32 cut_without_memory(struct kunit *test, const struct shape *s, u32 nth)
+{
+	struct sk_buff *skb = send(test, new_path(test, s->is_v6), s, NULL), *segments, *next;
+	struct net_device *dev = new_netdev(test, 0);
+	u32 i = 0;
+
+	dev->hw_enc_features = NETIF_F_SG;
+	current->fail_nth = nth;
+	segments = cut_for(dev, skb);
+	current->fail_nth = 0;
+	if (IS_ERR(segments)) {
+		KUNIT_EXPECT_EQ(test, PTR_ERR(segments), -ENOMEM);
+		segments = NULL;
+	}
+	for (; segments; segments = next) {
+		next = segments->next;
+		skb_mark_not_on_list(segments);
+		expect_segment(test, segments, s, i++);
+		kfree_skb(segments);
+	}
+	kfree_skb(skb);
+	return i;
+}
+
+/* What is made of it before there is none leaves: what is lost then is a part, as on a wire. Some of what fails is the
+ * kernel's own, for debugging.
+ */
+static void srn_run_without_memory_test(struct kunit *test)
+{
+	static const struct shape s = {
+		"", IB_OPCODE_RC_RDMA_WRITE_FIRST, IB_OPCODE_RC_RDMA_WRITE_LAST, 5, 1024, 1000,
+	};
+	unsigned long seen = 0;
+	u32 nth;
+
+	migrate_disable();
+	for (nth = 1; nth < 32; nth++)
+		seen |= BIT(cut_without_memory(test, &s, nth));
+	migrate_enable();
+	KUNIT_EXPECT_TRUE(test, seen & BIT(0));
+	KUNIT_EXPECT_NE(test, seen & GENMASK(s.num - 1, 1), 0);
+	KUNIT_EXPECT_TRUE(test, seen & BIT(s.num));
+}
+#endif
+
 #define WHOLE	(NETIF_F_GSO | NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
 
 static const struct packets_row {
@@ -489,6 +536,9 @@ static struct kunit_case srn_run_cases[] = {
 	KUNIT_CASE(srn_run_orphan_test),
 	KUNIT_CASE_PARAM(srn_run_forged_test, forged_gen_params),
 	KUNIT_CASE(srn_run_payer_test),
+#ifdef CONFIG_FAILSLAB
+	KUNIT_CASE(srn_run_without_memory_test),
+#endif
 	KUNIT_CASE_PARAM(srn_run_packets_test, packets_gen_params),
 	{}
 };
