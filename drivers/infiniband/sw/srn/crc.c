@@ -81,6 +81,24 @@ u32 srn_crc32(u32 crc, const void *p, size_t len)
 	return srn_crc32_by(chosen, crc, p, len);
 }
 
+bool srn_crc32_has_sections(void)
+{
+	return chosen == SRN_CRC_CLMUL;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_has_sections);
+
+bool srn_crc32_begin(size_t len)
+{
+	return srn_crc32_has_sections() && len >= SIMD_MIN && srn_crc32_fpu_begin();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_begin);
+
+void srn_crc32_end(void)
+{
+	srn_crc32_fpu_end();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_end);
+
 /* Nanoseconds for PROBE_REPEAT packets. */
 static u64 probe(enum srn_crc_impl impl, const void *buf)
 {
@@ -148,6 +166,15 @@ int srn_crc32_init(void)
 	kfree(buf);
 	return 0;
 }
+
+enum srn_crc_impl srn_crc32_use(enum srn_crc_impl impl)
+{
+	enum srn_crc_impl before = chosen;
+
+	chosen = impl;
+	return before;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_use);
 
 void srn_crc32_exit(void)
 {

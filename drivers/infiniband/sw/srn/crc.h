@@ -66,9 +66,38 @@ bool srn_crc32_find_clmul(void);
  */
 bool srn_crc32_clmul(u32 *crc, const void *p, size_t len);
 
-/* For srn_crc32_clmul() and for tests: a FPU section, or false where there is none to be had. */
+/* For crc.c and for tests: a FPU section, or false where there is none to be had. */
 bool srn_crc32_fpu_begin(void);
 void srn_crc32_fpu_end(void);
+
+/**
+ * struct srn_crc - of pieces, one behind the other, within a section
+ *
+ * One at a time: a part of it is in the CPU's registers.
+ */
+struct srn_crc {
+	u32 state;	/* before the first piece; of all so far, unless @lanes */
+	bool lanes;
+};
+
+/**
+ * srn_crc32_begin() - a section in which srn_crc32_add() may be called
+ * @len: bytes that are about to be fed, of all packets
+ *
+ * Any context; what is between here and srn_crc32_end() is not preempted, does not sleep, and uses no
+ * FPU. Return: false, and no section, where another way than crc_clmul.c's was found to be faster, where
+ * it can't be taken, and for so few bytes that a section would take longer than they do.
+ */
+bool srn_crc32_begin(size_t len);
+void srn_crc32_end(void);
+/** srn_crc32_has_sections() - whether crc_clmul.c's way was found to be the fastest; any context */
+bool srn_crc32_has_sections(void);
+
+/** srn_crc32_add() - feed bytes, any number from any address; in a section */
+void srn_crc32_add(struct srn_crc *crc, const void *p, size_t len);
+
+/** srn_crc32_state() - the state after all that was fed, which is not complemented; in a section */
+u32 srn_crc32_state(struct srn_crc *crc);
 
 /**
  * srn_crc32_init() - measure the candidates and use the fastest from now on
@@ -76,6 +105,9 @@ void srn_crc32_fpu_end(void);
  * May sleep. Return: 0 or -errno.
  */
 int srn_crc32_init(void);
+
+/** srn_crc32_use() - for tests: take a candidate, whatever is the fastest. Return: the one before */
+enum srn_crc_impl srn_crc32_use(enum srn_crc_impl impl);
 
 /** srn_crc32_exit() - undoes srn_crc32_init(); nobody may be in srn_crc32() */
 void srn_crc32_exit(void);

@@ -15,6 +15,7 @@
 #include <linux/crc32.h>
 #include <linux/export.h>
 #include <linux/kasan-checks.h>
+#include <linux/math.h>
 #include <linux/preempt.h>
 
 /* KMSAN could not see what assembly reads. */
@@ -50,26 +51,45 @@ static const u64 barrett[2] __aligned(LANE) = { 0x1db710641, 0x1f7011641 };
 	"vpxor " X(tmp) ", " X(n) ", " X(n) "\n\t"
 /* What is in memory, or in another accumulator, to it. */
 #define ADD(at, n)		"vpxor " #at "(%[p]), " X(n) ", " X(n) "\n\t"
+#define ADD_BEHIND(at, n)	"vpxor " #at "+%c[skip](%[p]), " X(n) ", " X(n) "\n\t"
 #define JOIN(n, to)		"vpxor " X(n) ", " X(to) ", " X(to) "\n\t"
 
 #define FACTORS(by)	asm volatile("vmovdqa %0, %%xmm15" : : "m" (by))
 #define ROUND_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[ROUND])(p))
+#define ROUND_BEHIND(p, skip) [p] "r" (p), [skip] "i" (skip), "m" (*(const u8 (*)[ROUND])((p) + (skip)))
 #define LANE_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[LANE])(p))
 
-static __always_inline void begin(u32 crc, const void *p)
+/* To the first lane, from before it: a state; or what is in xmm7, moved, the factors being by_one's. */
+static __always_inline void due_state(u32 crc)
 {
-	asm volatile("vmovd %[crc], %%xmm8\n\t"
-		     LOAD(0, 0) LOAD(16, 1) LOAD(32, 2) LOAD(48, 3)
-		     LOAD(64, 4) LOAD(80, 5) LOAD(96, 6) LOAD(112, 7)
-		     JOIN(8, 0) : : [crc] "r" (crc), ROUND_OF(p));
+	asm volatile("vmovd %[crc], %%xmm8" : : [crc] "r" (crc));
 }
 
-static __always_inline void fold_round(const void *p)
+static __always_inline void due_lanes(void)
+{
+	asm volatile(MOVE(7, 8) "vmovdqa " X(7) ", " X(8) : : );
+}
+
+static __always_inline void begin(const void *p)
+{
+	asm volatile(LOAD(0, 0) LOAD(16, 1) LOAD(32, 2) LOAD(48, 3)
+		     LOAD(64, 4) LOAD(80, 5) LOAD(96, 6) LOAD(112, 7)
+		     JOIN(8, 0) : : ROUND_OF(p));
+}
+
+static __always_inline void begin_lane(const void *p)
+{
+	asm volatile("vpxor (%[p]), " X(8) ", " X(7) : : LANE_OF(p));
+}
+
+/* That which is @skip bytes behind @p. */
+static __always_inline void fold_round(const void *p, const size_t skip)
 {
 	asm volatile(MOVE(0, 8) MOVE(1, 9) MOVE(2, 10) MOVE(3, 11)
-		     ADD(0, 0) ADD(16, 1) ADD(32, 2) ADD(48, 3)
+		     ADD_BEHIND(0, 0) ADD_BEHIND(16, 1) ADD_BEHIND(32, 2) ADD_BEHIND(48, 3)
 		     MOVE(4, 8) MOVE(5, 9) MOVE(6, 10) MOVE(7, 11)
-		     ADD(64, 4) ADD(80, 5) ADD(96, 6) ADD(112, 7) : : ROUND_OF(p));
+		     ADD_BEHIND(64, 4) ADD_BEHIND(80, 5) ADD_BEHIND(96, 6) ADD_BEHIND(112, 7)
+		     : : ROUND_BEHIND(p, skip));
 }
 
 /* Eight to one: xmm7. */
@@ -114,20 +134,66 @@ static __always_inline u32 reduce(void)
 	return crc;
 }
 
-static noinline u32 clmul(u32 crc, const void *p, size_t len)
+/* What is due to the first lane is in xmm8; to xmm7. The factors are by_one's then. */
+static __always_inline void fold_rounds(const void *p, size_t len)
 {
+	const void *end = p + len;
+
+	begin(p);
+	FACTORS(by_eight);
+	for (p += ROUND; end - p >= 4 * ROUND; p += 4 * ROUND) {
+		fold_round(p, 0);
+		fold_round(p, ROUND);
+		fold_round(p, 2 * ROUND);
+		fold_round(p, 3 * ROUND);
+	}
+	for (; end - p >= ROUND; p += ROUND)
+		fold_round(p, 0);
+	fold_lanes();
+	for (; p < end; p += LANE)
+		fold_lane(p);
+}
+
+static __always_inline void fold_few(const void *p, size_t len)
+{
+	const void *end = p + len;
+
+	begin_lane(p);
+	FACTORS(by_one);
+	for (p += LANE; p < end; p += LANE)
+		fold_lane(p);
+}
+
+void srn_crc32_add(struct srn_crc *crc, const void *p, size_t len)
+{
+	size_t lanes = round_down(len, LANE);
+
 	/* Nobody else looks at what assembly does. */
 	kasan_check_read(p, len);
-	begin(crc, p);
-	FACTORS(by_eight);
-	for (p += ROUND, len -= ROUND; len >= ROUND; p += ROUND, len -= ROUND)
-		fold_round(p);
-	fold_lanes();
-	for (; len >= LANE; p += LANE, len -= LANE)
-		fold_lane(p);
-	crc = reduce();
-	return len ? crc32_le(crc, p, len) : crc;
+	if (likely(lanes)) {
+		if (crc->lanes)
+			due_lanes();
+		else
+			due_state(crc->state);
+		if (lanes >= ROUND)
+			fold_rounds(p, lanes);
+		else
+			fold_few(p, lanes);
+		crc->lanes = true;
+	}
+	if (len > lanes)
+		crc->state = crc32_le(srn_crc32_state(crc), p + lanes, len - lanes);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_add);
+
+u32 srn_crc32_state(struct srn_crc *crc)
+{
+	if (crc->lanes)
+		crc->state = reduce();
+	crc->lanes = false;
+	return crc->state;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_state);
 
 #ifdef CONFIG_UML
 /* A process with one CPU: its host keeps the registers, those of what a signal interrupts too. A
@@ -190,15 +256,30 @@ EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_clmul);
 
 bool srn_crc32_clmul(u32 *crc, const void *p, size_t len)
 {
+	struct srn_crc sum = { .state = *crc };
+
 	if (!found || !srn_crc32_fpu_begin())
 		return false;
-	*crc = clmul(*crc, p, len);
+	srn_crc32_add(&sum, p, len);
+	*crc = srn_crc32_state(&sum);
 	srn_crc32_fpu_end();
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crc32_clmul);
 
 #else
+
+void srn_crc32_add(struct srn_crc *crc, const void *p, size_t len)
+{
+	crc->state = crc32_le(crc->state, p, len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_add);
+
+u32 srn_crc32_state(struct srn_crc *crc)
+{
+	return crc->state;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_state);
 
 bool srn_crc32_fpu_begin(void)
 {

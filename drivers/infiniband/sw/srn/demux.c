@@ -216,17 +216,16 @@ static void take_good(struct srn_net *snet, struct srn_qp *qp, struct sk_buff_he
 {
 	struct sk_buff_head good;
 	struct sk_buff *skb;
-	int refused;
 
 	__skb_queue_head_init(&good);
+	srn_parse_icrcs(parts);
 	while ((skb = __skb_dequeue(parts))) {
-		refused = check_icrc(skb);
-		if (likely(!refused)) {
+		if (likely(!(srn_pkt(skb)->flags & SRN_PKT_DAMAGED))) {
 			__skb_queue_tail(&good, skb);
 			continue;
 		}
 		hand_over(qp, &good);
-		refuse(snet, qp, skb, refused);
+		refuse(snet, qp, skb, SRN_CNT_RX_ICRC);
 	}
 	hand_over(qp, &good);
 }

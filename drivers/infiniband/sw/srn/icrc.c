@@ -8,11 +8,13 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
-#include <linux/highmem.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <linux/unaligned.h>
 
 /* State after ~0 was fed the eight 0xff bytes that stand for the LRH. */
 #define CRC_AFTER_LRH	0xdebb20e3u
@@ -20,10 +22,24 @@
 /* Offset of the byte that holds FECN, BECN and reserved bits: switches set them. */
 #define BTH_RESV8A	offsetof(struct srn_bth, dqpn)
 
+/* At any address. */
 struct udp_bth {
 	struct udphdr udp;
 	struct srn_bth bth;
-};
+} __packed;
+
+struct front_v4 {
+	struct iphdr ip;
+	struct udp_bth rest;
+} __packed;
+
+struct front_v6 {
+	struct ipv6hdr ip;
+	struct udp_bth rest;
+} __packed;
+
+static_assert(sizeof(struct front_v4) == 40);
+static_assert(sizeof(struct front_v6) == 60);
 
 static void mask_udp_bth(struct udp_bth *to, const void *from)
 {
@@ -32,35 +48,40 @@ static void mask_udp_bth(struct udp_bth *to, const void *from)
 	((u8 *)&to->bth)[BTH_RESV8A] = 0xff;
 }
 
+static void mask_v4(struct front_v4 *to, const void *ip, const void *udp_bth)
+{
+	memcpy(&to->ip, ip, sizeof(to->ip));
+	to->ip.tos = 0xff;
+	to->ip.ttl = 0xff;
+	to->ip.check = CSUM_MANGLED_0;
+	mask_udp_bth(&to->rest, udp_bth);
+}
+
+static void mask_v6(struct front_v6 *to, const void *ip, const void *udp_bth)
+{
+	__be32 first;
+
+	memcpy(&to->ip, ip, sizeof(to->ip));
+	/* All of the first word but the version. */
+	first = get_unaligned((const __be32 *)ip) | cpu_to_be32(0x0fffffff);
+	memcpy(&to->ip, &first, sizeof(first));
+	to->ip.hop_limit = 0xff;
+	mask_udp_bth(&to->rest, udp_bth);
+}
+
 static u32 hdr_v4(const void *ip, const void *udp_bth)
 {
-	struct {
-		struct iphdr ip;
-		struct udp_bth rest;
-	} masked;
+	struct front_v4 masked;
 
-	static_assert(sizeof(masked) == 40);
-	memcpy(&masked.ip, ip, sizeof(masked.ip));
-	masked.ip.tos = 0xff;
-	masked.ip.ttl = 0xff;
-	masked.ip.check = CSUM_MANGLED_0;
-	mask_udp_bth(&masked.rest, udp_bth);
+	mask_v4(&masked, ip, udp_bth);
 	return srn_crc32(CRC_AFTER_LRH, &masked, sizeof(masked));
 }
 
 static u32 hdr_v6(const void *ip, const void *udp_bth)
 {
-	struct {
-		struct ipv6hdr ip;
-		struct udp_bth rest;
-	} masked;
+	struct front_v6 masked;
 
-	static_assert(sizeof(masked) == 60);
-	memcpy(&masked.ip, ip, sizeof(masked.ip));
-	/* All of the first word but the version. */
-	*(__be32 *)&masked.ip |= cpu_to_be32(0x0fffffff);
-	masked.ip.hop_limit = 0xff;
-	mask_udp_bth(&masked.rest, udp_bth);
+	mask_v6(&masked, ip, udp_bth);
 	return srn_crc32(CRC_AFTER_LRH, &masked, sizeof(masked));
 }
 
@@ -76,77 +97,198 @@ u32 srn_icrc_update(u32 crc, const void *p, size_t len)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_update);
 
-/* Pages of user memory may be anywhere, hence kmap_local. */
-static u32 crc_frag(u32 crc, const skb_frag_t *frag, unsigned int offset, unsigned int len)
-{
-	struct page *page;
-	u32 page_off, page_len, done;
-	void *va;
+/* Of a packet's pieces. */
+struct sum {
+	struct srn_crc crc;
+	bool section;	/* of the FPU: what was fed may be in its registers */
+};
 
-	skb_frag_foreach_page(frag, skb_frag_off(frag) + offset, len,
-			      page, page_off, page_len, done) {
-		va = kmap_local_page(page);
-		crc = srn_crc32(crc, va + page_off, page_len);
-		kunmap_local(va);
-	}
-	return crc;
+static void add(struct sum *sum, const void *p, size_t len)
+{
+	if (sum->section)
+		srn_crc32_add(&sum->crc, p, len);
+	else
+		sum->crc.state = srn_crc32(sum->crc.state, p, len);
 }
 
-/* A piece of the packet that starts at @start and has @size bytes: how much of
- * it the window [*offset, *offset + *len) begins with. Moves the window past it.
- */
-static unsigned int take(unsigned int start, unsigned int size,
-			 unsigned int *offset, unsigned int *len, unsigned int *skip)
+static u32 state_of(struct sum *sum)
 {
-	unsigned int n;
+	return sum->section ? srn_crc32_state(&sum->crc) : sum->crc.state;
+}
 
-	if (!*len || *offset >= start + size)
-		return 0;
-	*skip = *offset - start;
-	n = min(*len, size - *skip);
-	*offset += n;
-	*len -= n;
-	return n;
+static void add_skb(struct sum *sum, const struct sk_buff *skb, u32 from, u32 len)
+{
+	const skb_frag_t *frag = skb_shinfo(skb)->frags, *end = frag + skb_shinfo(skb)->nr_frags;
+	u32 here = skb_headlen(skb);
+	const struct sk_buff *part;
+
+	if (from < here) {
+		here = min(len, here - from);
+		add(sum, skb->data + from, here);
+		len -= here;
+		from = 0;
+	} else {
+		from -= here;
+	}
+	for (; len && frag < end; frag++) {
+		here = skb_frag_size(frag);
+		if (from >= here) {
+			from -= here;
+			continue;
+		}
+		here = min(len, here - from);
+		/* Each page has an address (mem.h). */
+		add(sum, skb_frag_address(frag) + from, here);
+		len -= here;
+		from = 0;
+	}
+	if (likely(!len))
+		return;
+
+	/* One level of recursion: a frag list's members have none of their own. */
+	for (part = skb_shinfo(skb)->frag_list; part && len; part = part->next) {
+		if (from >= part->len) {
+			from -= part->len;
+			continue;
+		}
+		here = min(len, part->len - from);
+		add_skb(sum, part, from, here);
+		len -= here;
+		from = 0;
+	}
 }
 
 u32 srn_icrc_skb(u32 crc, const struct sk_buff *skb, unsigned int offset, unsigned int len)
 {
-	const struct skb_shared_info *info = skb_shinfo(skb);
-	unsigned int start = skb_headlen(skb);
-	const struct sk_buff *part;
-	unsigned int n, skip, i;
+	struct sum sum = { .crc.state = crc };
 
-	n = take(0, start, &offset, &len, &skip);
-	if (n)
-		crc = srn_crc32(crc, skb->data + skip, n);
-
-	for (i = 0; len && i < info->nr_frags; i++) {
-		const skb_frag_t *frag = &info->frags[i];
-
-		n = take(start, skb_frag_size(frag), &offset, &len, &skip);
-		if (n)
-			crc = crc_frag(crc, frag, skip, n);
-		start += skb_frag_size(frag);
-	}
-
-	/* One level of recursion: a frag list's members have none of their own. */
-	skb_walk_frags(skb, part) {
-		n = take(start, part->len, &offset, &len, &skip);
-		if (n)
-			crc = srn_icrc_skb(crc, part, skip, n);
-		start += part->len;
-	}
-	return crc;
+	add_skb(&sum, skb, offset, len);
+	return sum.crc.state;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_skb);
 
+/* Whole lanes of 16 bytes are fed for less. Zeros do not change a state of 0, and the first four bytes of
+ * the LRH, which ~0 makes zeros, are such. So the masked headers, and as much of what stands behind them
+ * as leaves whole lanes of the rest that is linear, end where a lane does.
+ */
+#define LANE		16
+#define LRH_LEFT	4
+#define FRONT_MAX	(LRH_LEFT + sizeof(struct front_v6) + LANE)
+
+/* Returns how many bytes are behind @ip's headers in it. */
+static u32 add_front(struct sum *sum, const void *ip, const void *udp_bth, bool is_v6, u32 linear)
+{
+	u32 more = linear % LANE;
+	u32 len = LRH_LEFT + (is_v6 ? sizeof(struct front_v6) : sizeof(struct front_v4)) + more;
+	u8 front[round_up(FRONT_MAX, LANE)] __uninitialized, *end = front + round_up(len, LANE);
+	u8 *at = end - len;
+
+	memset(front, 0, LANE);		/* the most that is in front of them */
+	memset(at, 0xff, LRH_LEFT);
+	at += LRH_LEFT;
+	if (is_v6)
+		mask_v6((void *)at, ip, udp_bth);
+	else
+		mask_v4((void *)at, ip, udp_bth);
+	if (more)
+		memcpy(end - more, udp_bth + sizeof(struct udp_bth), more);
+	srn_crc32_add(&sum->crc, front, end - front);
+	return more;
+}
+
+bool srn_icrc_begin(size_t len)
+{
+	return srn_crc32_begin(len);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_begin);
+
+void srn_icrc_end(bool section)
+{
+	if (section)
+		srn_crc32_end();
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_end);
+
+__le32 srn_icrc_packet_in(bool section, const struct sk_buff *skb, const void *ip, const void *udp_bth,
+			  bool is_v6)
+{
+	u32 from = (const u8 *)udp_bth - skb->data + sizeof(struct udp_bth), end = skb->len - SRN_ICRC_SIZE;
+	u32 linear = min(end, skb_headlen(skb));
+	struct sum sum = { .section = section };
+
+	if (section)
+		from += add_front(&sum, ip, udp_bth, is_v6, linear > from ? linear - from : 0);
+	else
+		sum.crc.state = srn_icrc_hdr(ip, udp_bth, is_v6);
+	add_skb(&sum, skb, from, end - from);
+	return srn_icrc_final(state_of(&sum));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_packet_in);
+
+void *srn_icrc_place(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	const skb_frag_t *last;
+
+	if (!skb_is_nonlinear(skb))
+		return skb_tail_pointer(skb) - SRN_ICRC_SIZE;
+	if (skb_has_frag_list(skb))
+		return NULL;
+	last = &info->frags[info->nr_frags - 1];
+	if (skb_frag_size(last) < SRN_ICRC_SIZE)
+		return NULL;
+	return skb_frag_address(last) + skb_frag_size(last) - SRN_ICRC_SIZE;
+}
+
+/* What lies in a device's own memory (a queue that is bound to some) the CPU has no address of. */
+static bool is_readable(const struct sk_buff *skb)
+{
+	const struct sk_buff *part;
+
+	if (unlikely(!skb_frags_readable(skb)))
+		return false;
+	for (part = skb_shinfo(skb)->frag_list; unlikely(part); part = part->next)
+		if (!skb_frags_readable(part))
+			return false;
+	return true;
+}
+
+bool srn_icrc_is_good_in(bool section, const struct sk_buff *skb, const void *ip, const void *udp_bth,
+			 bool is_v6)
+{
+	const void *at;
+	__le32 got;
+
+	if (!is_readable(skb))
+		return false;
+	at = srn_icrc_place(skb);
+	if (likely(at))
+		memcpy(&got, at, sizeof(got));
+	else if (skb_copy_bits(skb, skb->len - SRN_ICRC_SIZE, &got, sizeof(got)))
+		return false;
+	return srn_icrc_packet_in(section, skb, ip, udp_bth, is_v6) == got;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_is_good_in);
+
 __le32 srn_icrc_packet(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6)
 {
-	int from = (const u8 *)udp_bth - skb->data + sizeof(struct udphdr) + sizeof(struct srn_bth);
-	u32 crc = srn_icrc_hdr(ip, udp_bth, is_v6);
+	bool section = srn_icrc_begin(skb->len);
+	__le32 icrc = srn_icrc_packet_in(section, skb, ip, udp_bth, is_v6);
 
-	return srn_icrc_final(srn_icrc_skb(crc, skb, from, skb->len - from - SRN_ICRC_SIZE));
+	srn_icrc_end(section);
+	return icrc;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_packet);
+
+bool srn_icrc_is_good(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6)
+{
+	bool section = srn_icrc_begin(skb->len);
+	bool good = srn_icrc_is_good_in(section, skb, ip, udp_bth, is_v6);
+
+	srn_icrc_end(section);
+	return good;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_icrc_is_good);
 
 int srn_icrc_init(void)
 {

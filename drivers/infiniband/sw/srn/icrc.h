@@ -23,7 +23,7 @@ struct sk_buff;
 u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6);
 
 /**
- * srn_icrc_update() - feed bytes into a CRC state
+ * srn_icrc_update() - feed bytes into a CRC state; for tests
  * @crc: state
  * @p: bytes, any alignment
  * @len: how many
@@ -33,7 +33,7 @@ u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6);
 u32 srn_icrc_update(u32 crc, const void *p, size_t len);
 
 /**
- * srn_icrc_skb() - feed a part of a packet into a CRC state
+ * srn_icrc_skb() - feed a part of a packet into a CRC state; for tests
  * @crc: state
  * @skb: linear data, page frags and frag list are all walked
  * @offset: first byte, from skb->data
@@ -62,6 +62,43 @@ static inline __le32 srn_icrc_final(u32 crc)
  * Where skb->data stands does not matter, in front of @udp_bth or behind. Any context.
  */
 __le32 srn_icrc_packet(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6);
+
+/**
+ * srn_icrc_is_good() - whether a whole packet's trailer is what it is to carry
+ * @skb: ends with the ICRC
+ * @ip: as srn_icrc_packet()
+ * @udp_bth: as srn_icrc_packet()
+ * @is_v6: as srn_icrc_packet()
+ *
+ * Any context. Return: false, too, where the CPU can't read it.
+ */
+bool srn_icrc_is_good(const struct sk_buff *skb, const void *ip, const void *udp_bth, bool is_v6);
+
+/**
+ * srn_icrc_begin() - several packets follow, in one section of the FPU
+ * @len: bytes of all, more or less: 64 KiB, no more
+ *
+ * What is between here and srn_icrc_end() is not preempted, with PREEMPT_RT neither, which is the time of all of them,
+ * not of one. It may not sleep, nor look at any packet by srn_icrc_packet() or srn_icrc_is_good(). Any context.
+ * Return: what the functions below are to be told.
+ */
+bool srn_icrc_begin(size_t len);
+void srn_icrc_end(bool section);
+
+/**
+ * srn_icrc_place() - where a packet's ICRC is
+ * @skb: ends with it; its pages can be read
+ *
+ * Return: NULL where its bytes are apart.
+ */
+void *srn_icrc_place(const struct sk_buff *skb);
+
+/** srn_icrc_packet_in() - srn_icrc_packet() within a section */
+__le32 srn_icrc_packet_in(bool section, const struct sk_buff *skb, const void *ip, const void *udp_bth,
+			  bool is_v6);
+/** srn_icrc_is_good_in() - srn_icrc_is_good() within a section */
+bool srn_icrc_is_good_in(bool section, const struct sk_buff *skb, const void *ip, const void *udp_bth,
+			 bool is_v6);
 
 /**
  * srn_icrc_init() - choose the fastest CRC-32 of this CPU by a short measurement

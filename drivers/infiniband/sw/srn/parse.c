@@ -151,12 +151,22 @@ EXPORT_SYMBOL_IF_KUNIT(srn_parse);
 
 enum srn_parse_result srn_parse_icrc(struct sk_buff *skb)
 {
-	const struct srn_pkt *pkt = srn_pkt(skb);
-	__le32 got, want;
+	bool good = srn_icrc_is_good(skb, skb_network_header(skb), skb->data, srn_pkt(skb)->flags & SRN_PKT_V6);
 
-	if (skb_copy_bits(skb, skb->len - SRN_ICRC_SIZE, &got, sizeof(got)))
-		return SRN_PARSE_ICRC;
-	want = srn_icrc_packet(skb, skb_network_header(skb), skb->data, pkt->flags & SRN_PKT_V6);
-	return want == got ? SRN_PARSE_OK : SRN_PARSE_ICRC;
+	return good ? SRN_PARSE_OK : SRN_PARSE_ICRC;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_parse_icrc);
+
+void srn_parse_icrcs(struct sk_buff_head *packets)
+{
+	/* They are of about one length. */
+	bool section = srn_icrc_begin(skb_queue_len(packets) * skb_peek(packets)->len);
+	struct sk_buff *skb;
+
+	skb_queue_walk(packets, skb)
+		if (unlikely(!srn_icrc_is_good_in(section, skb, skb_network_header(skb), skb->data,
+						  srn_pkt(skb)->flags & SRN_PKT_V6)))
+			srn_pkt(skb)->flags |= SRN_PKT_DAMAGED;
+	srn_icrc_end(section);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_parse_icrcs);

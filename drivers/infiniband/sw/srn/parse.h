@@ -38,6 +38,7 @@ struct srn_pkt {
 #define SRN_PKT_LENT		BIT(3)	/* run: its payload is leased (lease.h) */
 #define SRN_PKT_CE		BIT(4)	/* a router marked it, and nobody was told yet */
 #define SRN_PKT_JOINED		BIT(5)	/* run: it came in packets (convoy.h) */
+#define SRN_PKT_DAMAGED		BIT(6)	/* its ICRC is wrong: srn_parse_icrcs() */
 
 /* What a RETH or AtomicETH names in the responder's memory. */
 struct srn_range {
@@ -202,5 +203,11 @@ enum srn_parse_result srn_parse(struct sk_buff *skb);
  * Return: SRN_PARSE_OK, or SRN_PARSE_ICRC where the trailer is wrong.
  */
 enum srn_parse_result srn_parse_icrc(struct sk_buff *skb);
+
+/**
+ * srn_parse_icrcs() - the same for several at once, for less; sets SRN_PKT_DAMAGED where the trailer is wrong
+ * @packets: as srn_parse_icrc(), one at least, of about one length; 64 KiB in all, no more
+ */
+void srn_parse_icrcs(struct sk_buff_head *packets);
 
 #endif

@@ -301,16 +301,25 @@ static void put_outer(struct sk_buff *skb, const struct sk_buff *from, u32 outer
 	ip->id = htons(ntohs(ip->id) + i);
 }
 
-static void put_icrc(struct sk_buff *skb, void *at, bool is_v6)
+/* Last: all else is final. Trailers are in one piece (srn_xmit_trailer()). All of them are less than 64 KiB,
+ * as the skb was that they are cut from. @num: how many; they are of about one length.
+ */
+static void put_icrcs(struct sk_buff *skb, u32 num, bool is_v6)
 {
-	u8 *udp = skb->data - sizeof(struct udphdr);
-	u8 *ip = udp - (is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
-	__le32 crc = srn_icrc_packet(skb, ip, udp, is_v6);
+	bool section = srn_icrc_begin(num * skb->len);
+	__le32 icrc;
+	u8 *udp;
 
-	memcpy(at, &crc, sizeof(crc));
+	for (; skb; skb = skb->next) {
+		udp = skb->data - sizeof(struct udphdr);
+		icrc = srn_icrc_packet_in(section, skb, udp - (is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr)),
+					  udp, is_v6);
+		memcpy(srn_icrc_place(skb), &icrc, sizeof(icrc));
+	}
+	srn_icrc_end(section);
 }
 
-/* One whole packet, behind as much room as the run has in front of its BTH. */
+/* One packet, behind as much room as the run has in front of its BTH; whole, but for its ICRC. */
 static struct sk_buff *segment(const struct srn_run_cut *cut, u32 outer,
 			       netdev_features_t features)
 {
@@ -329,9 +338,8 @@ static struct sk_buff *segment(const struct srn_run_cut *cut, u32 outer,
 		kfree_skb(skb);
 		return NULL;
 	}
-	memset(end, 0, trailer);
+	memset(end, 0, SRN_ICRC_SIZE);	/* the pad, of 3 bytes at most */
 	put_outer(skb, cut->skb, outer, is_v6, cut->i);
-	put_icrc(skb, end + trailer - SRN_ICRC_SIZE, is_v6);
 	skb_copy_header(skb, cut->skb);
 	skb_gso_reset(skb);
 	skb->encapsulation = 0;
@@ -378,6 +386,7 @@ static struct sk_buff *segment_all(struct sk_buff *skb, struct srn_run_cut *cut,
 	} while (srn_run_cut_next(cut));
 	if (unlikely(!first))
 		return ERR_PTR(-ENOMEM);
+	put_icrcs(first, cut->i, cut->run.flags & SRN_PKT_V6);
 	hand_over(skb, last);
 	first->prev = last;
 	return first;

@@ -137,7 +137,7 @@ bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 		srn_count(path->dev, SRN_CNT_TX_NOMEM);
 		return false;
 	}
-	memset(end, 0, trailer);
+	memset(end, 0, SRN_ICRC_SIZE);	/* the pad, of 3 bytes at most */
 	srn_xmit_wrap(path, skb, id);
 	/* Last: the headers are final now. */
 	crc = srn_icrc_packet(skb, skb_network_header(skb), skb_transport_header(skb), path->is_v6);

@@ -2,6 +2,7 @@
 #include "../crc.h"
 #include "../icrc.h"
 #include "../wire.h"
+#include "slow_crc.h"
 
 #include <crypto/hash.h>
 #include <kunit/skbuff.h>
@@ -13,41 +14,6 @@
 #include <linux/string.h>
 #include <linux/udp.h>
 #include <linux/unaligned.h>
-
-#define CRC32_POLY_REFLECTED	0xedb88320u
-
-/* The model: one bit at a time. */
-static u32 slow_crc(u32 crc, const u8 *p, size_t len)
-{
-	int bit;
-
-	while (len--) {
-		crc ^= *p++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ CRC32_POLY_REFLECTED : crc >> 1;
-	}
-	return crc;
-}
-
-/* Bytes without a pattern that a wrong table could hide behind; always the same. */
-static void fill(u8 *p, size_t len)
-{
-	u32 x = 1;
-
-	while (len--) {
-		x = x * 1664525 + 1013904223;
-		*p++ = x >> 24;
-	}
-}
-
-static void *filled(struct kunit *test, size_t len)
-{
-	u8 *p = kunit_kmalloc(test, len, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, p);
-	fill(p, len);
-	return p;
-}
 
 /* Packets of others, from the IP header to the ICRC: a header, the payload, the
  * trailer in each part.
