@@ -7,6 +7,7 @@
 #include <kunit/visibility.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/skbuff_ref.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
 
@@ -156,10 +157,34 @@ bool srn_convoy_follows(struct sk_buff *last, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_convoy_follows);
 
+/* Whether its last @len bytes are in one fragment. */
+static bool ends_in_one_frag(const struct sk_buff *skb, u32 len)
+{
+	return skb_shinfo(skb)->nr_frags && !skb_has_frag_list(skb) &&
+	       skb_frag_size(&skb_shinfo(skb)->frags[skb_shinfo(skb)->nr_frags - 1]) >= len;
+}
+
+static void strip_frag(struct sk_buff *skb, u32 len)
+{
+	struct skb_shared_info *info = skb_shinfo(skb);
+	skb_frag_t *last = &info->frags[info->nr_frags - 1];
+
+	skb_frag_size_sub(last, len);
+	if (!skb_frag_size(last))
+		skb_frag_unref(skb, --info->nr_frags);
+	skb->len -= len;
+	skb->data_len -= len;
+}
+
 /* Behind its payload. Nobody else has a part in it: srn_convoy_part(). */
 static void strip(struct sk_buff *skb)
 {
-	WARN_ON_ONCE(pskb_trim(skb, srn_pkt_payload(skb) + srn_pkt(skb)->len));
+	u32 end = srn_pkt_payload(skb) + srn_pkt(skb)->len, len = skb->len - end;
+
+	if (likely(ends_in_one_frag(skb, len)))
+		strip_frag(skb, len);
+	else
+		WARN_ON_ONCE(pskb_trim(skb, end));
 }
 
 static void append(struct sk_buff *run, struct sk_buff *skb)

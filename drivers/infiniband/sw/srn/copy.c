@@ -20,8 +20,8 @@
 
 /* User-Mode Linux has it too, though nothing there calls it (takes_words()): for KUnit. */
 #ifdef CONFIG_X86_64
-/* Words at aligned addresses of the destination, then 1 to 8 bytes in their order: stores of one
- * string instruction may be seen in any, later ones are seen after all of it.
+/* Words at aligned addresses of the destination, then a word, or 1 to 7 bytes in their order: stores of
+ * one string instruction may be seen in any, later ones are seen after all of it.
  */
 void srn_copy_words(void *to, const void *from, size_t len)
 {
@@ -41,6 +41,10 @@ void srn_copy_words(void *to, const void *from, size_t len)
 	words = (len - 1) / sizeof(u64);
 	len -= words * sizeof(u64);
 	asm volatile("rep movsq" : "+D" (to), "+S" (from), "+c" (words) : : "memory");
+	if (likely(len == sizeof(u64))) {	/* the address is still aligned */
+		WRITE_ONCE(*(u64 *)to, get_unaligned((const u64 *)from));
+		return;
+	}
 	for (src = from, dst = to; len; len--)
 		WRITE_ONCE(*dst++, READ_ONCE(*src++));
 }

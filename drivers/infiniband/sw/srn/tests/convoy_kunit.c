@@ -33,6 +33,74 @@ static void srn_convoy_executed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t.r.qp->rxq_bytes), 0);
 }
 
+/* Of packets that were made anew, each kept with a reference. */
+static struct page *pages[MAX_PACKETS];
+static u32 num_pages;
+
+/* As NICs' drivers make them: in one page behind the headers, of which the last @apart bytes are another
+ * fragment.
+ */
+static void repage(struct kunit *test, struct sk_buff *skb, u32 apart)
+{
+	struct page *page = alloc_page(GFP_ATOMIC);
+	u32 len = skb->data_len;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	skb_copy_bits(skb, skb_headlen(skb), page_address(page), len);
+	KUNIT_ASSERT_EQ(test, pskb_trim(skb, skb_headlen(skb)), 0);
+	get_page(page);
+	pages[num_pages++] = page;
+	skb_add_rx_frag(skb, 0, page, 0, len - apart, PAGE_SIZE);
+	if (!apart)
+		return;
+	get_page(page);
+	skb_add_rx_frag(skb, 1, page, len - apart, apart, SMP_CACHE_BYTES);
+}
+
+static void in_one_page(struct kunit *test, struct sk_buff *skb) { repage(test, skb, 0); }
+static void trailer_apart(struct kunit *test, struct sk_buff *skb) { repage(test, skb, SRN_ICRC_SIZE); }
+static void trailer_in_two(struct kunit *test, struct sk_buff *skb) { repage(test, skb, 2); }
+
+static void in_one_piece(struct kunit *test, struct sk_buff *skb)
+{
+	KUNIT_ASSERT_EQ(test, skb_linearize(skb), 0);
+}
+
+/* With the packets nobody has a part in them any more. */
+static void expect_freed(struct kunit *test)
+{
+	while (num_pages) {
+		KUNIT_EXPECT_EQ(test, page_ref_count(pages[--num_pages]), 1);
+		put_page(pages[num_pages]);
+	}
+}
+
+/* Wherever its trailers are. */
+static void srn_convoy_shapes_test(struct kunit *test)
+{
+	static void (*const made[])(struct kunit *test, struct sk_buff *skb) = {
+		in_one_page, trailer_apart, trailer_in_two, in_one_piece,
+	};
+	struct sk_buff *packets[MAX_PACKETS];
+	struct target t;
+	u32 i, k;
+
+	migrate_disable();
+	for (i = 0; i < ARRAY_SIZE(made); i++) {
+		t = new_target(test, &usual);
+		make_packets(test, &usual, t.ref->qpn, packets);
+		for (k = 0; k < usual.num; k++)
+			made[i](test, packets[k]);
+		take(test, &t, packets, &usual);
+		KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_CONVOYS), 1);
+		KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_ICRC), 0);
+		expect_memory(test, t.r.mem, 0, payload_len(&usual));
+		KUNIT_EXPECT_EQ(test, t.r.qp->resp.msg.psn, srn_psn_add(PSN, usual.num));
+		expect_freed(test);
+	}
+	migrate_enable();
+}
+
 /* A byte of packet @bad was changed: it is lost, all before it is executed, all behind it held. */
 static void expect_damaged(struct kunit *test, u32 bad)
 {
@@ -203,6 +271,7 @@ static void srn_convoy_without_memory_test(struct kunit *test)
 #endif
 static struct kunit_case srn_convoy_cases[] = {
 	KUNIT_CASE(srn_convoy_executed_test),
+	KUNIT_CASE(srn_convoy_shapes_test),
 	KUNIT_CASE(srn_convoy_damaged_test),
 	KUNIT_CASE(srn_convoy_refused_test),
 	KUNIT_CASE(srn_convoy_nat_test),

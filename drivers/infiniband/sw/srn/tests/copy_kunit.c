@@ -101,7 +101,7 @@ static void in_order(u8 *to, const u8 *from, u32 len)
 		from += skip;
 		len -= skip;
 	}
-	for (; len > 8; len -= 8, to += 8, from += 8)
+	for (; len >= 8; len -= 8, to += 8, from += 8)
 		put_unaligned(get_unaligned((const u64 *)from), (u64 *)to);
 	while (len--)
 		WRITE_ONCE(*to++, READ_ONCE(*from++));
