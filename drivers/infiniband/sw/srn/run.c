@@ -192,7 +192,7 @@ struct lengths {
 	u32 num;
 	u32 longest;
 	u32 bytes;
-	u32 missing;	/* of each but the first, bytes of a BTH */
+	u32 missing;	/* of each but the first, bytes of BTH and ICRC */
 };
 
 /* Returns false if it had no way to go. */
@@ -229,6 +229,7 @@ u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *p
 	}
 	lengths = (struct lengths){
 		.num = cut.run.num, .longest = longest(&cut), .bytes = bytes_of(&cut),
+		.missing = sizeof(struct srn_bth) + SRN_ICRC_SIZE,
 	};
 	return leave(path, skb, &lengths, payer) ? lengths.bytes : 0;
 }

@@ -414,6 +414,33 @@ static void srn_run_payer_test(struct kunit *test)
 	srn_payer_close(&payer);
 }
 
+/* A qdisc takes it for as many bytes as its packets have, but for what is in front of one payload, not of all; and for
+ * as long as the longest.
+ */
+static void srn_run_qdisc_test(struct kunit *test)
+{
+	const struct shape *s = test->param_value;
+	u32 outer, each, taken, longest, bytes;
+	struct srn_path *path;
+	struct sk_buff *skb;
+
+	migrate_disable();
+	path = new_path(test, s->is_v6);
+	skb = send(test, path, s, NULL);
+	migrate_enable();
+	outer = skb_transport_offset(skb) + sizeof(struct udphdr);
+	each = outer + sizeof(struct srn_bth) + SRN_ICRC_SIZE;
+	bytes = srn_stats_sum(path->dev, SRN_CNT_SENT_BYTES) + s->num * outer;
+	taken = skb->len + (s->num - 1) * (u32)skb_inner_transport_offset(skb);
+	KUNIT_EXPECT_EQ(test, (u32)skb_inner_transport_offset(skb), each);
+	KUNIT_EXPECT_LE(test, abs((int)(taken - bytes)), (int)(sizeof(struct srn_run) + sizeof(struct srn_lease)));
+	longest = each + srn_opcode_hdr_len(s->first) - sizeof(struct srn_bth) + s->each;
+	longest = max_t(u32, longest, each + srn_opcode_hdr_len(s->last) - sizeof(struct srn_bth) + ALIGN(s->tail, 4));
+	KUNIT_EXPECT_TRUE(test, skb_gso_validate_network_len(skb, longest));
+	KUNIT_EXPECT_FALSE(test, skb_gso_validate_network_len(skb, longest - 1));
+	kfree_skb(skb);
+}
+
 #ifdef CONFIG_FAILSLAB
 /* The @nth allocation fails. Returns how many packets there are. */
 static u32 cut_without_memory(struct kunit *test, const struct shape *s, u32 nth)
@@ -536,6 +563,7 @@ static struct kunit_case srn_run_cases[] = {
 	KUNIT_CASE(srn_run_orphan_test),
 	KUNIT_CASE_PARAM(srn_run_forged_test, forged_gen_params),
 	KUNIT_CASE(srn_run_payer_test),
+	KUNIT_CASE_PARAM(srn_run_qdisc_test, shape_gen_params),
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE(srn_run_without_memory_test),
 #endif
