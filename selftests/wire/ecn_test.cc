@@ -2,6 +2,7 @@
 // What routers may mark: the data of a connection that slows down for it, to a peer that tells of
 // marks. That the rest of what is sent is not ECT, every test sees (conformance.h).
 #include <net/command.h>
+#include <share/parameter.h>
 
 #include "congestion.h"
 #include "counters.h"
@@ -165,6 +166,8 @@ TEST_P(Ecn, RunsAndTrainsAreCapable) {
   EXPECT_EQ(counters.Growth("sent_runs"), 1u);
   EXPECT_TRUE(net::Run({"tc", "qdisc", "del", "dev", Netdev(), "root"}));
   Offload("on", "off");
+  const share::ScopedParameter runs("runs");
+  ASSERT_TRUE(runs.Set("N"));
   const Counters before;
   ExpectCapable(12);
   EXPECT_EQ(before.Growth("sent_runs"), 0u);

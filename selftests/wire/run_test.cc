@@ -12,17 +12,8 @@ namespace {
 
 constexpr uint32_t kWord = 0x12345678;
 
-class RcRun : public WireTest {
+class Runs : public WireTest {
  protected:
-  void SetUp() override {
-    Offload("on");
-    ASSERT_TRUE(net::Run({"tc", "qdisc", "replace", "dev", Netdev(), "root", "tbf", "rate",
-                          "10gbit", "burst", "5000", "limit", "1000000"}));
-  }
-  void TearDown() override {
-    EXPECT_TRUE(net::Run({"tc", "qdisc", "del", "dev", Netdev(), "root"}));
-    Offload("off");
-  }
   // A message of 12 packets and `tail` bytes.
   uint32_t Length(uint32_t tail) const { return 12 * mtu() + tail; }
   // Posts it; all of its packets come, and only the last asks for an ACK.
@@ -60,17 +51,75 @@ class RcRun : public WireTest {
     }
   }
 
+  static const std::string& Netdev() { return Wire::Get().config().netdev; }
+  // `whole`: whether it takes what is uncut.
+  static void Offload(const char* gso, const char* whole) {
+    ASSERT_TRUE(net::Run({"ethtool", "-K", Netdev(), "gso", gso, "tx-gso-list", whole,
+                          "tx-udp_tnl-segmentation", whole}));
+  }
+
   std::vector<Packet> got_;
 
  private:
-  static const std::string& Netdev() { return Wire::Get().config().netdev; }
-  static void Offload(const char* gso) {
-    ASSERT_TRUE(net::Run({"ethtool", "-K", Netdev(), "gso", gso, "tx-gso-list", gso,
-                          "tx-udp_tnl-segmentation", gso}));
-  }
   uint32_t msn_ = 0;
 };
+
+class RcRun : public Runs {
+ protected:
+  void SetUp() override {
+    Offload("on", "on");
+    ASSERT_TRUE(net::Run({"tc", "qdisc", "replace", "dev", Netdev(), "root", "tbf", "rate",
+                          "10gbit", "burst", "5000", "limit", "1000000"}));
+  }
+  void TearDown() override {
+    EXPECT_TRUE(net::Run({"tc", "qdisc", "del", "dev", Netdev(), "root"}));
+    Offload("off", "off");
+  }
+};
 SRN_BOTH_IP_VERSIONS(RcRun);
+
+// A driver takes no lists: the stack cuts in front of it, whatever left.
+class RcRunToNic : public Runs {
+ protected:
+  void SetUp() override { Offload("on", "off"); }
+  void TearDown() override { Offload("off", "off"); }
+  // One message; of packets some ask for an ACK before the last does.
+  void ExpectCut(SendWr wr, std::vector<Packet> expected, Operation last) {
+    expected.back().bth.opcode = static_cast<uint8_t>(last);
+    ep().Post(std::move(wr));
+    ASSERT_EQ(ExpectMessage(expected).size(), expected.size());
+    peer().Send(Ack(expected.back().bth.psn, 1));
+  }
+};
+SRN_BOTH_IP_VERSIONS(RcRunToNic);
+
+TEST_P(RcRunToNic, WriteIsWholePackets) {
+  Start();
+  const Counters counters;
+  const auto expected = WriteFrom(Length(3));
+  ExpectCut(WriteOf(Length(3)), expected, Operation::kWriteLast);
+  ExpectSent(1, IBV_WC_RDMA_WRITE);
+  EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
+  EXPECT_LT(counters.Growth("sent_trains"), 3u);
+}
+
+TEST_P(RcRunToNic, SendWithOddTailIsWholePackets) {
+  Start();
+  const Counters counters;
+  ep().FillPattern(kPlace, Length(1));
+  auto expected = SendMessage(DevPsn(), ep().Copy(kPlace, Length(1)), mtu());
+  ExpectCut(SendWr::Send(1, ep().Data(kPlace, Length(1))), expected, Operation::kSendLast);
+  ExpectSent(1, IBV_WC_SEND);
+  EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
+}
+
+TEST_P(RcRunToNic, AnswerIsWholePackets) {
+  Start();
+  const Counters counters;
+  ep().FillPattern(kPlace, Length(5));
+  ExpectAnswer(PeerPsn(0), 0, Length(5), 1);
+  EXPECT_TRUE(counters.Grew("sent_trains"));
+}
 
 TEST_P(RcRun, WriteIsWholePacketsWithEachPad) {
   Start({.sq_psn = 0xfffffa});

@@ -3,6 +3,7 @@
 // the stack cuts them into must be what single packets are, ICRC and all. Here the
 // netdev of the device cannot take the list, so that the sending stack cuts.
 #include <net/command.h>
+#include <share/parameter.h>
 
 #include "counters.h"
 #include "fixture.h"
@@ -13,10 +14,14 @@ namespace {
 
 class RcTrain : public WireTest {
  protected:
-  void SetUp() override { Offload("on"); }
+  void SetUp() override {
+    ASSERT_TRUE(runs_.Set("N"));
+    Offload("on");
+  }
   void TearDown() override { Offload("off"); }
 
  private:
+  const share::ScopedParameter runs_{"runs"};
   static void Offload(const char* gso) {
     const std::string& dev = Wire::Get().config().netdev;
     ASSERT_TRUE(net::Run(
