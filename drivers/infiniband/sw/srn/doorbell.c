@@ -7,6 +7,7 @@
  */
 #include "doorbell.h"
 
+#include <kunit/visibility.h>
 #include <linux/anon_inodes.h>
 #include <linux/bitops.h>
 #include <linux/bottom_half.h>
@@ -15,6 +16,7 @@
 #include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <rdma/srn-abi.h>
@@ -394,16 +396,15 @@ err_fd:
 	return err;
 }
 
-int srn_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+static int alloc_ucontext(struct srn_ucontext *uc, struct ib_udata *udata)
 {
-	struct srn_ucontext *uc = to_srn_ucontext(ibuc);
 	struct srn_alloc_ucontext_req req;
 	int err;
 
 	err = check_request(udata, &req);
 	if (err)
 		return err;
-	uc->db = create_doorbell(to_srn_dev(ibuc->device));
+	uc->db = create_doorbell(to_srn_dev(uc->ibuc.device));
 	if (!uc->db)
 		return -ENOMEM;
 	err = req.comp_mask & SRN_UCONTEXT_POLLER ? start_poller(uc) : 0;
@@ -422,6 +423,27 @@ err_db:
 	put_doorbell(uc->db);
 	return err;
 }
+
+/* The ioctl that opens a device frees what was refused, and in Linux 6.12 puts no reference to its task. Where that
+ * is done, none is found.
+ */
+static void put_task(struct rdma_restrack_entry *res)
+{
+	if (!res->task)
+		return;
+	put_task_struct(res->task);
+	res->task = NULL;
+}
+
+int srn_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	int err = alloc_ucontext(to_srn_ucontext(ibuc), udata);
+
+	if (err)
+		put_task(&ibuc->res);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_alloc_ucontext);
 
 /* The poller may look on for a moment, and finds no QPs. */
 void srn_dealloc_ucontext(struct ib_ucontext *ibuc)

@@ -29,7 +29,7 @@ int srn_doorbell_add(struct srn_ucontext *uc, struct srn_qp_ref *ref, u32 *index
 /** srn_doorbell_del() - give the bit back; after it returns no doorbell reaches the QP; may sleep */
 void srn_doorbell_del(struct srn_ucontext *uc, u32 index);
 
-/* ib_device_ops */
+/* ib_device_ops; a task that is refused is not held any more */
 int srn_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata);
 void srn_dealloc_ucontext(struct ib_ucontext *uc);
 void srn_disassociate_ucontext(struct ib_ucontext *uc);

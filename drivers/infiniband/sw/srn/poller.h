@@ -26,8 +26,8 @@ struct srn_poller_ops {
  * srn_poller_start() - a thread of the calling program, which looks from now on
  * @uc: context that its page is offered to
  *
- * May sleep. -EOPNOTSUPP: this kernel has no such threads, or the parameter forbids them; or what
- * says that a thread or memory can't be had. Then release() is not called.
+ * May sleep. -EOPNOTSUPP: this kernel has no such threads, or the parameter forbids them; -ENODEV,
+ * -ERESTARTNOINTR (a signal came); or what says that a thread or memory can't be had. Then release() is not called.
  */
 struct srn_poller *srn_poller_start(struct ib_ucontext *uc, const struct srn_poller_ops *ops,
 				    void *arg);
