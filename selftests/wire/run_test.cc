@@ -100,7 +100,7 @@ TEST_P(RcRunToNic, WriteIsWholePackets) {
   ExpectCut(WriteOf(Length(3)), expected, Operation::kWriteLast);
   ExpectSent(1, IBV_WC_RDMA_WRITE);
   EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
-  EXPECT_LT(counters.Growth("sent_trains"), 3u);
+  EXPECT_GE(counters.Growth("sent_trains"), 1u);
 }
 
 TEST_P(RcRunToNic, SendWithOddTailIsWholePackets) {
@@ -111,6 +111,7 @@ TEST_P(RcRunToNic, SendWithOddTailIsWholePackets) {
   ExpectCut(SendWr::Send(1, ep().Data(kPlace, Length(1))), expected, Operation::kSendLast);
   ExpectSent(1, IBV_WC_SEND);
   EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
+  EXPECT_GE(counters.Growth("sent_trains"), 1u);
 }
 
 TEST_P(RcRunToNic, AnswerIsWholePackets) {

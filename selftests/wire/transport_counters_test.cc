@@ -90,9 +90,6 @@ TEST_P(TransportCounters, TrainIsAsManyPacketsAsItCarries) {
   EXPECT_EQ(before.Growth("sent_runs"), 0u);
 }
 
-// By default.
-TEST_P(TransportCounters, WhatIsCutInFrontIsAsManyPacketsAsItCarries) { ExpectPacketsCounted(); }
-
 TEST_P(TransportCounters, DuplicatesAndGaps) {
   Start();
   const Counters before;

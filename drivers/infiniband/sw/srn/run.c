@@ -192,7 +192,7 @@ struct lengths {
 	u32 num;
 	u32 longest;
 	u32 bytes;
-	u32 missing;	/* of each but the first, bytes of BTH and ICRC */
+	u32 missing;	/* of each but the first, bytes of BTH and ICRC (of a pack: its BTH) that the skb has not */
 };
 
 /* Returns false if it had no way to go. */

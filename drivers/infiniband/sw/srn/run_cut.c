@@ -301,8 +301,8 @@ static void put_outer(struct sk_buff *skb, const struct sk_buff *from, u32 outer
 	ip->id = htons(ntohs(ip->id) + i);
 }
 
-/* Last: all else is final. Trailers are in one piece (srn_xmit_trailer()). All of them are less than 64 KiB,
- * as the skb was that they are cut from. @num: how many; they are of about one length.
+/* Last: all else is final. Trailers are in one piece (srn_xmit_trailer()). All of them are some 64 KiB, by
+ * SRN_RUN_BYTES and their headers. @num: how many; those of a run are of about one length, of a pack it is a guess.
  */
 static void put_icrcs(struct sk_buff *skb, u32 num, bool is_v6)
 {
