@@ -22,6 +22,7 @@ void Board::NoteTwice(uint32_t twice) {
   if (!more || !reorder_.resent) return;
   reorder_.resent -= std::min(more, reorder_.resent);
   srn_reorder_vain(&reorder_);
+  srn_rtt_vain(&rtt_);
 }
 
 bool Board::Heard(const Answer& sack, uint64_t now) {
@@ -38,17 +39,25 @@ bool Board::Heard(const Answer& sack, uint64_t now) {
   const srn_score_wait wait = Wait();
   const uint32_t added =
       srn_score_heard(score_.get(), sack.expected, sack.held.data(), num, &wait, now);
+  NoteTook(now);
   NoteOut();
   if (added) srn_window_came(&window_, added);
   return added;
 }
 
-void Board::Acked() {
+// board.c, srn_board_heard(); here a program asks for no timeout.
+void Board::NoteTook(uint64_t now) {
+  const uint64_t took = srn_score_took(score_.get(), now);
+  if (took) srn_rtt_longer(&rtt_, took, 0);
+}
+
+void Board::Acked(uint64_t now) {
   if (!score_) return;
   // It was overtaken and came by itself: it was late, not the path long.
   if (window_.timed && srn_psn_diff(window_.timed_psn, score_->high) < 0)
     srn_window_untime(&window_);
   if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&reorder_);
+  NoteTook(now);
   if (!srn_score_is_over(score_.get())) {
     NoteOut();
   } else {

@@ -13,12 +13,12 @@ namespace model {
 
 class Board {
  public:
-  Board(srn_window& window, const srn_rtt& rtt) : window_(window), rtt_(rtt) {}
+  Board(srn_window& window, srn_rtt& rtt) : window_(window), rtt_(rtt) {}
 
   // Return: whether a SACK says anything new.
   bool Heard(const Answer& sack, uint64_t now);
   // The window's una has moved.
-  void Acked();
+  void Acked(uint64_t now);
   void Drop();
 
   // Return: how many PSNs from `psn` on go again now, or 0.
@@ -36,11 +36,12 @@ class Board {
  private:
   srn_score_wait Wait() const;
   void NoteTwice(uint32_t twice);
+  void NoteTook(uint64_t now);
   void Conclude(const srn_score_wait& wait, uint64_t now);
   void NoteOut() { srn_window_set_out(&window_, srn_score_out(score_.get(), window_.at.psn)); }
 
   srn_window& window_;
-  const srn_rtt& rtt_;
+  srn_rtt& rtt_;
   srn_reorder reorder_ = {};
   std::unique_ptr<srn_score> score_;
 };

@@ -99,6 +99,7 @@ void Gaps::Came(uint32_t psn, uint64_t now) {
   if (!s) return;
   const srn_score_wait wait = Wait();
   srn_score_came(s, psn, &wait, now);
+  NoteTook(now);
   NoteOut();
 }
 
@@ -106,13 +107,20 @@ void Gaps::Twice() {
   if (!score_ || !score_->resent || score_->vain) return;
   score_->vain = true;
   srn_reorder_vain(&reorder_);
+  srn_rtt_vain(&rtt_);
 }
 
-void Gaps::Acked() {
+void Gaps::NoteTook(uint64_t now) {
+  const uint64_t took = srn_score_took(score_.get(), now);
+  if (took) srn_rtt_longer(&rtt_, took, 0);
+}
+
+void Gaps::Acked(uint64_t now) {
   if (!score_) return;
   if (window_.timed && srn_psn_diff(window_.timed_psn, score_->high) < 0)
     srn_window_untime(&window_);
   if (srn_score_acked(score_.get(), window_.una)) srn_reorder_seen(&reorder_);
+  NoteTook(now);
   if (!srn_score_is_over(score_.get())) {
     NoteOut();
     return;
@@ -272,8 +280,8 @@ void Reader::Progress(uint32_t una) {
   probing_ = false;
   probes_ = 0;
   used_ = 0;
-  lost_.Acked();
-  gaps_.Acked();
+  lost_.Acked(events_.now());
+  gaps_.Acked(events_.now());
   if (srn_window_is_timed(&window_)) LookAtDelay();
   if (srn_psn_diff(una, window_.at.psn) > 0) Seek(una);
   Restart();

@@ -49,13 +49,13 @@ class Answerer {
 // What is missing of answers, as gaps.c has it.
 class Gaps {
  public:
-  Gaps(srn_window& window, const srn_rtt& rtt, srn_reorder& reorder)
+  Gaps(srn_window& window, srn_rtt& rtt, srn_reorder& reorder)
       : window_(window), rtt_(rtt), reorder_(reorder) {}
 
   void Reached(uint32_t psn, uint64_t now);
   void Came(uint32_t psn, uint64_t now);
   void Twice();
-  void Acked();
+  void Acked(uint64_t now);
   void Drop();
   uint32_t Next(uint64_t now, uint32_t* psn);
   // Return: whether that is the oldest one, for the first time.
@@ -67,12 +67,13 @@ class Gaps {
   uint64_t Due(uint64_t now) const;
 
  private:
+  void NoteTook(uint64_t now);
   srn_score* Get(uint32_t psn);
   srn_score_wait Wait() const;
   void NoteOut() { srn_window_set_coming(&window_, srn_score_out(score_.get(), window_.at.psn)); }
 
   srn_window& window_;
-  const srn_rtt& rtt_;
+  srn_rtt& rtt_;
   srn_reorder& reorder_;
   std::unique_ptr<srn_score> score_;
 };

@@ -126,7 +126,7 @@ void Sender::Progress(uint32_t una) {
   probing_ = false;
   probes_ = 0;
   used_ = 0;
-  board_.Acked();
+  board_.Acked(events_.now());
   if (srn_window_is_timed(&window_)) LookAtDelay();
   if (srn_psn_diff(una, window_.at.psn) > 0) Seek(srn_window_spare(&window_, true));
   Restart();

@@ -83,16 +83,20 @@ TEST_P(Narrow, KeepsItsRate) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Of, Narrow,
-    testing::Values(Cell{"hold", Load::kWrite, 16}, Cell{"hold", Load::kSend, 16},
-                    Cell{"hold", Load::kRead, 16}, Cell{"hold", Load::kWrite, 64},
-                    Cell{"hold", Load::kSend, 64}, Cell{"hold", Load::kRead, 64},
-                    Cell{"sack", Load::kWrite, 16}, Cell{"sack", Load::kSend, 16},
-                    Cell{"sack", Load::kRead, 16}, Cell{"sack", Load::kWrite, 64},
-                    Cell{"sack", Load::kSend, 64}, Cell{"sack", Load::kRead, 64},
-                    // One packet each is more than the wire queues: 3 and 6 % are lost.
-                    Cell{"sack", Load::kWrite, 256, kFifo, kPart, 0.06},
-                    Cell{"sack", Load::kRead, 256, kFifo, kPart, 0.1},
-                    Cell{"sack", Load::kWrite, 16, kCodel}, Cell{"sack", Load::kWrite, 64, kCodel}),
+    testing::Values(
+        Cell{"hold", Load::kWrite, 16}, Cell{"hold", Load::kSend, 16},
+        Cell{"hold", Load::kRead, 16}, Cell{"hold", Load::kWrite, 64},
+        Cell{"hold", Load::kSend, 64}, Cell{"hold", Load::kRead, 64},
+        Cell{"sack", Load::kWrite, 16}, Cell{"sack", Load::kSend, 16},
+        Cell{"sack", Load::kRead, 16}, Cell{"sack", Load::kWrite, 64},
+        Cell{"sack", Load::kSend, 64}, Cell{"sack", Load::kRead, 64},
+        // One packet each is more than the wire queues: 3 and 6 % are lost.
+        Cell{"sack", Load::kWrite, 256, kFifo, kPart, 0.06},
+        Cell{"sack", Load::kRead, 256, kFifo, kPart, 0.1}, Cell{"sack", Load::kWrite, 16, kCodel},
+        Cell{"sack", Load::kWrite, 64, kCodel}, Cell{"sack", Load::kRead, 64, kCodel},
+        // What begins fills its 10,240 packets, which is 0.44 s of the wire. It was 0.84, 4 % lost
+        // (0.28 and 70 % while what goes again and again told nothing of the path).
+        Cell{"sack", Load::kWrite, 256, kCodel, 0.7, 0.12}),
     [](const auto& info) { return Name(info.param); });
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -69,11 +70,23 @@ static void untime_holes(struct srn_window *w, const struct srn_score *s)
 		srn_window_untime(w);
 }
 
+/* Where much is lost, and what goes is what was lost, nothing is timed for long. If a queue has grown meanwhile all
+ * would be taken for lost again, and go again, many times in the time of one answer.
+ */
+void srn_board_heard(struct srn_qp *qp, struct srn_score *s)
+{
+	u64 took = s->watches ? srn_score_took(s, ktime_get_ns()) : 0;
+
+	if (unlikely(took))
+		srn_rtt_longer(&qp->rtt, took, srn_rtt_asked_ns(qp->timeout));
+}
+
 bool srn_board_acked(struct srn_qp *qp, struct srn_score *s)
 {
 	untime_holes(&qp->window, s);
 	if (srn_score_acked(s, qp->window.una))
 		srn_reorder_seen(&qp->order);
+	srn_board_heard(qp, s);
 	if (!srn_score_is_over(s))
 		return true;
 	if (s->resent)

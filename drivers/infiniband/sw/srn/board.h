@@ -42,6 +42,9 @@ u32 srn_board_pick(struct srn_qp *qp, struct srn_score *board, u64 now_ns, u32 *
 /** srn_board_sent() - of what is lost, @len PSNs from @psn on went again at @now_ns, ktime */
 void srn_board_sent(struct srn_qp *qp, struct srn_score *board, u64 now_ns, u32 psn, u32 len);
 
+/** srn_board_heard() - @board knows more: it may tell how long the path is */
+void srn_board_heard(struct srn_qp *qp, struct srn_score *board);
+
 /** srn_board_watch() - nothing more goes again now: an alarm looks when that changes by itself */
 void srn_board_watch(struct srn_qp *qp, u64 now_ns);
 

@@ -82,6 +82,7 @@ void srn_gaps_came(struct srn_qp *qp, u32 psn)
 		return;
 	wait = srn_board_wait(qp);
 	srn_score_came(s, psn, &wait, ktime_get_ns());
+	srn_board_heard(qp, s);
 	note_out(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_came);
@@ -95,6 +96,7 @@ bool srn_gaps_twice(struct srn_qp *qp)
 		return true;
 	qp->gaps->vain = true;
 	srn_reorder_vain(&qp->order);
+	srn_rtt_vain(&qp->rtt);
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gaps_twice);

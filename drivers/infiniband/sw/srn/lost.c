@@ -66,6 +66,7 @@ static void note_twice(struct srn_qp *qp, u32 twice)
 	srn_count_add(qp->dev, SRN_CNT_VAIN, min(more, qp->order.resent));
 	qp->order.resent -= min(more, qp->order.resent);
 	srn_reorder_vain(&qp->order);
+	srn_rtt_vain(&qp->rtt);
 }
 
 static void came(struct srn_qp *qp, u32 num)
@@ -98,6 +99,7 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 		return false;
 	wait = srn_board_wait(qp);
 	added = srn_score_heard(qp->score, expected, map.bits, num, &wait, ktime_get_ns());
+	srn_board_heard(qp, qp->score);
 	note_out(qp);
 	if (added)
 		came(qp, added);
@@ -116,6 +118,7 @@ void srn_lost_answered(struct srn_qp *qp, u32 psn)
 	wait = srn_board_wait(qp);
 	if (srn_score_heard(qp->score, srn_psn_add(psn, 1), none, 0, &wait, ktime_get_ns()))
 		note_out(qp);
+	srn_board_heard(qp, qp->score);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_answered);
 

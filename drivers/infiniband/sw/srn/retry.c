@@ -68,7 +68,7 @@ void srn_retry_reset(struct srn_qp *qp)
 /* The local ACK timeout that was asked for (9.7.6.1.3), ns; 0: none. */
 static u64 timeout_ns(const struct srn_qp *qp)
 {
-	return qp->timeout ? 4096ull << qp->timeout : 0;
+	return srn_rtt_asked_ns(qp->timeout);
 }
 
 /* Timeouts in a row without progress, charged or not. */

@@ -32,6 +32,7 @@ struct srn_rtt {
 				 */
 	u16 wait;		/* answers to be asked for before the next sample */
 	bool doubt;		/* one was, and is not believed yet */
+	bool vain;		/* since the last sample, what went again had come: perhaps it was not waited for long enough */
 };
 
 /** srn_rtt_sample() - an answer, to a packet that was sent once or by a first probe too, took @ns */
@@ -42,6 +43,7 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 	ns = max_t(u64, ns, 1);
 	rtt->bound_ns = 0;
 	rtt->doubt = false;
+	rtt->vain = false;
 	if (!rtt->srtt_ns) {
 		rtt->srtt_ns = ns;
 		rtt->var_ns = ns / 2;
@@ -49,6 +51,16 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
 	}
 	rtt->var_ns = (3 * rtt->var_ns + off) / 4;
 	rtt->srtt_ns = (7 * rtt->srtt_ns + ns) / 8;
+}
+
+/* Up to four timeouts. */
+static inline void srn_rtt_believe(struct srn_rtt *rtt, u64 ns, u64 timeout_ns)
+{
+	u64 most = SRN_RTT_BOUND_MAX_NS;
+
+	if (timeout_ns)
+		most = min_t(u64, most, SRN_RTT_BOUND_TIMEOUTS * timeout_ns);
+	rtt->bound_ns = clamp_t(u64, ns, 1, most);
 }
 
 /**
@@ -62,15 +74,33 @@ static inline void srn_rtt_sample(struct srn_rtt *rtt, u64 ns)
  */
 static inline void srn_rtt_bound(struct srn_rtt *rtt, u64 ns, u64 timeout_ns)
 {
-	u64 most = SRN_RTT_BOUND_MAX_NS;
-
-	if (rtt->srtt_ns && !rtt->doubt) {
+	if (rtt->srtt_ns && !rtt->doubt)
 		rtt->doubt = true;
-		return;
-	}
-	if (timeout_ns)
-		most = min_t(u64, most, SRN_RTT_BOUND_TIMEOUTS * timeout_ns);
-	rtt->bound_ns = clamp_t(u64, ns, 1, most);
+	else
+		srn_rtt_believe(rtt, ns, timeout_ns);
+}
+
+/** srn_rtt_vain() - the peer says that what went again had come */
+static inline void srn_rtt_vain(struct srn_rtt *rtt)
+{
+	rtt->vain = true;
+}
+
+/**
+ * srn_rtt_longer() - what was lost, and went again more than once, is heard of @ns after it went again first
+ *
+ * As srn_rtt_bound(), if what went again had come. Else it was lost, and went in its time.
+ */
+static inline void srn_rtt_longer(struct srn_rtt *rtt, u64 ns, u64 timeout_ns)
+{
+	if (rtt->vain)
+		srn_rtt_believe(rtt, ns, timeout_ns);
+}
+
+/** srn_rtt_asked_ns() - a local ACK timeout as verbs tell it; 0: none */
+static inline u64 srn_rtt_asked_ns(u8 timeout)
+{
+	return timeout ? 4096ull << timeout : 0;
 }
 
 /** srn_rtt_ns() - what an answer is to be waited for at least; 0: unknown */

@@ -3,10 +3,19 @@
 #include "score.h"
 
 #include <kunit/visibility.h>
+#include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+
+/* Of srn_score_try.first: it is to fit a word, and to cost no division. */
+#define TICK_SHIFT	10
+
+static u32 tick(u64 ns)
+{
+	return ns >> TICK_SHIFT;
+}
 
 static bool is_before(u32 a, u32 b)
 {
@@ -253,10 +262,20 @@ static void push_try(struct srn_score *s, const struct srn_score_try *t)
 {
 	struct srn_score_try *last = nth_try(s, s->num_tries - 1);
 
-	if (s->num_tries && end_of(last) == t->psn && last->fresh == t->fresh && last->ns == t->ns)
+	if (s->num_tries && end_of(last) == t->psn && last->fresh == t->fresh && last->ns == t->ns &&
+	    last->first == t->first)
 		last->len += t->len;
 	else
 		*nth_try(s, s->num_tries++) = *t;
+}
+
+static void watch(struct srn_score *s, const struct srn_score_try *t)
+{
+	if (s->watches)
+		return;
+	s->watches = true;
+	s->watched = t->psn;
+	s->watched_first = t->first;
 }
 
 /* Of the oldest try its first PSNs went. The rest stays the oldest one; where there are as many as there may be
@@ -266,6 +285,8 @@ static void cut_oldest(struct srn_score *s, struct srn_score_try *t)
 {
 	struct srn_score_try *oldest = nth_try(s, 0);
 
+	t->first = oldest->first;
+	watch(s, t);
 	t->len = min(t->len, oldest->len);
 	oldest->psn = end_of(t);
 	oldest->len -= t->len;
@@ -278,9 +299,24 @@ static void cut_oldest(struct srn_score *s, struct srn_score_try *t)
 	drop_settled(s);
 }
 
+u64 srn_score_tried_ns(const struct srn_score *s, u32 psn)
+{
+	return s->num_again && is_before(psn, s->next) ? s->tries[s->first_try].ns : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_tried_ns);
+
+u64 srn_score_took(struct srn_score *s, u64 now)
+{
+	if (likely(!s->watches) || (!is_before(s->watched, s->una) && !srn_psns_has(&s->has, s->watched)))
+		return 0;
+	s->watches = false;
+	return (tick(now) - s->watched_first + 1ull) << TICK_SHIFT;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_score_took);
+
 void srn_score_sent(struct srn_score *s, u32 psn, u32 len, u32 fresh, u64 now)
 {
-	struct srn_score_try t = { .psn = psn, .len = len, .fresh = fresh, .ns = now };
+	struct srn_score_try t = { .psn = psn, .len = len, .fresh = fresh, .first = tick(now), .ns = now };
 
 	s->resent = true;
 	srn_score_used(s, len);
@@ -292,12 +328,6 @@ void srn_score_sent(struct srn_score *s, u32 psn, u32 len, u32 fresh, u64 now)
 	push_try(s, &t);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_score_sent);
-
-u64 srn_score_tried_ns(const struct srn_score *s, u32 psn)
-{
-	return s->num_again && is_before(psn, s->next) ? s->tries[s->first_try].ns : 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_score_tried_ns);
 
 static u64 until(u64 then, u64 now)
 {

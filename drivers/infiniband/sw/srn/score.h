@@ -35,6 +35,7 @@ struct srn_score_try {
 	u32 psn;
 	u32 len;
 	u32 fresh;		/* went next as new */
+	u32 first;		/* when its PSNs went again first, in 1024 ns; no more than an hour ago */
 	u64 ns;
 };
 
@@ -56,6 +57,9 @@ struct srn_score {
 				 */
 	u32 num_marks;
 	struct srn_score_mark marks[SRN_SCORE_MARKS];
+	bool watches;
+	u32 watched;		/* a PSN that went again more than once, */
+	u32 watched_first;	/* and when it did first, as above */
 	u32 first_try;
 	u32 num_tries;
 	u32 num_again;		/* of them, the oldest, are lost again: they are not out any more */
@@ -135,6 +139,14 @@ void srn_score_sent(struct srn_score *s, u32 psn, u32 len, u32 fresh, u64 now);
 
 /** srn_score_tried_ns() - when what was picked, from @psn on, went again; 0: it went but once */
 u64 srn_score_tried_ns(const struct srn_score *s, u32 psn);
+
+/**
+ * srn_score_took() - whether a PSN has come that went again more than once
+ *
+ * Seen of one at a time. Nobody knows which copy it was. Return: how long ago it went again first, ns, up to 1 us more;
+ * or 0.
+ */
+u64 srn_score_took(struct srn_score *s, u64 now);
 
 /** srn_score_due() - nothing goes now: in how many ns that may change by itself; U64_MAX: never */
 u64 srn_score_due(const struct srn_score *s, const struct srn_score_wait *wait, u64 now);

@@ -107,6 +107,39 @@ static void srn_gaps_again_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_gaps_sent(qp, now + 2 * RTT_NS, psn, 1));
 }
 
+/* The oldest one is asked for twice, and then it comes. */
+static void ask_twice(struct kunit *test, struct srn_qp *qp, u32 oldest)
+{
+	u64 now = ktime_get_ns();
+
+	srn_gaps_came(qp, oldest + 1);
+	expect_next(test, qp, now, oldest, 1);
+	expect_next(test, qp, now + 2 * RTT_NS, oldest, 1);
+	srn_window_acked(&qp->window, oldest + 2);
+	srn_gaps_acked(qp);
+}
+
+/* What is asked for again and again, while nothing is timed, tells that answers take longer, if some come twice. */
+static void srn_gaps_took_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+
+	ask_twice(test, qp, 0);
+	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
+	srn_rtt_vain(&qp->rtt);
+	ask_twice(test, qp, 2);
+	KUNIT_EXPECT_GT(test, qp->rtt.bound_ns, 0);
+	/* As soon as it is here, and no longer than four timeouts. */
+	qp->timeout = 8;
+	qp->rtt.bound_ns = 0;
+	srn_gaps_came(qp, 6);
+	KUNIT_ASSERT_NOT_NULL(test, qp->gaps);
+	qp->gaps->watches = true;
+	qp->gaps->watched = 8;
+	srn_gaps_came(qp, 8);
+	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 4u * (4096 << 8));
+}
+
 /* Once for all that is in flight, as for other requests. */
 static void srn_gaps_cut_once_test(struct kunit *test)
 {
@@ -235,17 +268,20 @@ static void srn_gaps_twice_test(struct kunit *test)
 	srn_gaps_came(qp, 2);
 	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
 	KUNIT_EXPECT_EQ(test, qp->order.steps, 0);
+	KUNIT_EXPECT_FALSE(test, qp->rtt.vain);
 	srn_gaps_stop(qp);
 	srn_gaps_came(qp, 2);
 	expect_next(test, qp, now, 0, 2);
 	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
 	KUNIT_EXPECT_TRUE(test, srn_gaps_twice(qp));
 	KUNIT_EXPECT_EQ(test, qp->order.steps, 1);
+	KUNIT_EXPECT_TRUE(test, qp->rtt.vain);
 }
 
 static struct kunit_case srn_gaps_cases[] = {
 	KUNIT_CASE(srn_gaps_all_test),
 	KUNIT_CASE(srn_gaps_again_test),
+	KUNIT_CASE(srn_gaps_took_test),
 	KUNIT_CASE(srn_gaps_cut_once_test),
 	KUNIT_CASE(srn_gaps_asks_test),
 	KUNIT_CASE(srn_gaps_charge_test),

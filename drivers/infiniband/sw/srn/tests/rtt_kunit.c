@@ -39,6 +39,25 @@ static void srn_rtt_test(struct kunit *test)
 
 #define TIMEOUT	(68 * (u64)NSEC_PER_MSEC)
 
+/* What was lost went in its time; if it had come it was not waited for long enough, until a sample tells how long. */
+static void srn_rtt_longer_test(struct kunit *test)
+{
+	struct srn_rtt rtt = {};
+
+	srn_rtt_sample(&rtt, 8000000);
+	srn_rtt_longer(&rtt, 80000000, TIMEOUT);
+	srn_rtt_longer(&rtt, 80000000, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
+	srn_rtt_vain(&rtt);
+	srn_rtt_longer(&rtt, 80000000, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 80000000);
+	srn_rtt_longer(&rtt, 5 * TIMEOUT, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 4 * TIMEOUT);
+	srn_rtt_sample(&rtt, 8000000);
+	srn_rtt_longer(&rtt, 80000000, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, srn_rtt_ns(&rtt), 8000000);
+}
+
 /* What nobody knows to be a sample makes waits longer, never shorter, and until there is one. */
 static void srn_rtt_bound_test(struct kunit *test)
 {
@@ -153,6 +172,7 @@ static void srn_rtt_probe_in_time_test(struct kunit *test)
 
 static struct kunit_case srn_rtt_cases[] = {
 	KUNIT_CASE(srn_rtt_test),
+	KUNIT_CASE(srn_rtt_longer_test),
 	KUNIT_CASE(srn_rtt_bound_test),
 	KUNIT_CASE(srn_rtt_doubt_test),
 	KUNIT_CASE(srn_rtt_bound_most_test),

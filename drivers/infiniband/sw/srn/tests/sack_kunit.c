@@ -111,6 +111,61 @@ static void srn_sack_charge_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, charged(qp), 0);
 }
 
+/* The oldest ones go again twice, and then they come. */
+static void send_twice(struct kunit *test, struct srn_qp *qp)
+{
+	u32 una = qp->window.una, psn, i;
+	DECLARE_BITMAP(map, 32) = { 2 };
+	u64 now = ktime_get_ns();
+
+	KUNIT_EXPECT_TRUE(test, hear(test, qp, una, map, 32));
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, srn_lost_next(qp, now + 2 * i * RTT_NS, &psn), 2);
+		KUNIT_EXPECT_EQ(test, psn, una);
+		srn_lost_sent(qp, now + 2 * i * RTT_NS, psn, 2);
+	}
+	srn_window_acked(&qp->window, una + 3);
+	srn_lost_acked(qp);
+}
+
+/* The peer has seen one of them twice. */
+static void hear_of_twice(struct kunit *test, struct srn_qp *qp)
+{
+	DECLARE_BITMAP(map, 32) = { 2 };
+	struct sk_buff *skb = new_sack(test, qp->window.una, map, 32);
+	struct srn_sack_fields *fields = (void *)skb->data + srn_pkt_payload(skb);
+
+	put_unaligned_be32(1, &fields->twice);
+	srn_lost_heard(qp, qp->window.una, skb);
+	kfree_skb(skb);
+	srn_lost_stop(qp);
+}
+
+/* What goes again and again, while nothing is timed, tells that answers take longer, if some of it had come. */
+static void srn_sack_took_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	DECLARE_BITMAP(map, 32) = { 2 };
+
+	fly(qp, 20);
+	send_twice(test, qp);
+	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
+	hear_of_twice(test, qp);
+	send_twice(test, qp);
+	KUNIT_EXPECT_GT(test, qp->rtt.bound_ns, 0);
+	/* As soon as it is heard of, and no longer than four timeouts. */
+	qp->timeout = 8;
+	qp->rtt.bound_ns = 0;
+	hear(test, qp, 6, map, 32);
+	KUNIT_ASSERT_NOT_NULL(test, qp->score);
+	qp->score->watches = true;
+	qp->score->watched = 10;
+	__set_bit(3, map);
+	hear(test, qp, 6, map, 32);
+	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 4u * (4096 << 8));
+	srn_lost_stop(qp);
+}
+
 /* How far ahead the peer holds is in 24 bits: what the upper ones say is something else. */
 static void srn_sack_ahead_test(struct kunit *test)
 {
@@ -734,6 +789,7 @@ static void srn_sack_in_vain_test(struct kunit *test)
 
 static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_charge_test),
+	KUNIT_CASE(srn_sack_took_test),
 	KUNIT_CASE(srn_sack_ahead_test),
 	KUNIT_CASE(srn_sack_read_map_test),
 	KUNIT_CASE(srn_sack_beyond_test),

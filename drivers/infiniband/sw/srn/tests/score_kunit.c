@@ -313,6 +313,32 @@ static void srn_score_tried_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_score_tried_ns(s, lost), 700ull);
 }
 
+/* Of one that went again more than once it is known since when, when it comes; of those that went once nothing is. */
+static void srn_score_took_test(struct kunit *test)
+{
+	static const struct srn_score_wait slow = { .again = 10 << 10 };
+	struct srn_score *s = new_score(test);
+
+	add(s, 2, 1, &slow, 5 << 10);
+	add(s, 4, 1, &slow, 5 << 10);
+	expect_lost(test, s, &slow, 5 << 10, 0, 2);
+	expect_lost(test, s, &slow, 6 << 10, 3, 1);
+	add(s, 0, 1, &slow, 7 << 10);
+	KUNIT_EXPECT_EQ(test, srn_score_took(s, 7 << 10), 0ull);
+	expect_lost(test, s, &slow, 15 << 10, 1, 1);
+	expect_lost(test, s, &slow, 16 << 10, 3, 1);
+	expect_lost(test, s, &slow, 25 << 10, 1, 1);
+	KUNIT_EXPECT_EQ(test, srn_score_took(s, 25 << 10), 0ull);
+	expect_lost(test, s, &slow, 26 << 10, 3, 1);
+	KUNIT_EXPECT_FALSE(test, srn_score_acked(s, psn(2)));
+	KUNIT_EXPECT_EQ(test, srn_score_took(s, 27 << 10), 23ull << 10);
+	KUNIT_EXPECT_EQ(test, srn_score_took(s, 28 << 10), 0ull);
+	/* The other one, whose time is that of when it went again first as well, not of when it is watched. */
+	expect_lost(test, s, &slow, 36 << 10, 3, 1);
+	add(s, 3, 1, &slow, 37 << 10);
+	KUNIT_EXPECT_EQ(test, srn_score_took(s, 37 << 10), 32ull << 10);
+}
+
 /* Where nothing makes room a few go nevertheless, each time that they could be answered. */
 static void srn_score_ease_test(struct kunit *test)
 {
@@ -646,6 +672,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(srn_score_lost_twice_test),
 	KUNIT_CASE(srn_score_tight_test),
 	KUNIT_CASE(srn_score_tried_test),
+	KUNIT_CASE(srn_score_took_test),
 	KUNIT_CASE(srn_score_ease_test),
 	KUNIT_CASE(srn_score_steps_test),
 	KUNIT_CASE(srn_score_loss_test),
