@@ -78,40 +78,37 @@ class RcRun : public Runs {
 };
 SRN_BOTH_IP_VERSIONS(RcRun);
 
-// A driver takes no lists: the stack cuts in front of it, whatever left.
+// A driver takes no lists: the stack cuts in front of it what left, which are trains.
 class RcRunToNic : public Runs {
  protected:
   void SetUp() override { Offload("on", "off"); }
   void TearDown() override { Offload("off", "off"); }
   // One message; of packets some ask for an ACK before the last does.
-  void ExpectCut(SendWr wr, std::vector<Packet> expected, Operation last) {
+  void ExpectCut(SendWr wr, std::vector<Packet> expected, Operation last, ibv_wc_opcode opcode) {
+    const Counters counters;
     expected.back().bth.opcode = static_cast<uint8_t>(last);
     ep().Post(std::move(wr));
     ASSERT_EQ(ExpectMessage(expected).size(), expected.size());
     peer().Send(Ack(expected.back().bth.psn, 1));
+    ExpectSent(1, opcode);
+    EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
+    EXPECT_GE(counters.Growth("sent_trains"), 1u);
   }
 };
 SRN_BOTH_IP_VERSIONS(RcRunToNic);
 
 TEST_P(RcRunToNic, WriteIsWholePackets) {
   Start();
-  const Counters counters;
   const auto expected = WriteFrom(Length(3));
-  ExpectCut(WriteOf(Length(3)), expected, Operation::kWriteLast);
-  ExpectSent(1, IBV_WC_RDMA_WRITE);
-  EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
-  EXPECT_GE(counters.Growth("sent_trains"), 1u);
+  ExpectCut(WriteOf(Length(3)), expected, Operation::kWriteLast, IBV_WC_RDMA_WRITE);
 }
 
 TEST_P(RcRunToNic, SendWithOddTailIsWholePackets) {
   Start();
-  const Counters counters;
   ep().FillPattern(kPlace, Length(1));
-  auto expected = SendMessage(DevPsn(), ep().Copy(kPlace, Length(1)), mtu());
-  ExpectCut(SendWr::Send(1, ep().Data(kPlace, Length(1))), expected, Operation::kSendLast);
-  ExpectSent(1, IBV_WC_SEND);
-  EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
-  EXPECT_GE(counters.Growth("sent_trains"), 1u);
+  const auto expected = SendMessage(DevPsn(), ep().Copy(kPlace, Length(1)), mtu());
+  ExpectCut(SendWr::Send(1, ep().Data(kPlace, Length(1))), expected, Operation::kSendLast,
+            IBV_WC_SEND);
 }
 
 TEST_P(RcRunToNic, AnswerIsWholePackets) {
