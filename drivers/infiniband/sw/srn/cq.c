@@ -3,7 +3,7 @@
 #include "cq.h"
 #include "device.h"
 #include "stats.h"
-#include "doorbell.h"
+#include "ucontext.h"
 #include "fault.h"
 #include "udata.h"
 

@@ -11,7 +11,7 @@
 
 #include "cc.h"
 #include "device.h"
-#include "doorbell.h"
+#include "ucontext.h"
 
 struct bounds {
 	const char *name;

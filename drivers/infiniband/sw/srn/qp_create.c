@@ -19,6 +19,7 @@
 #include "round.h"
 #include "rq.h"
 #include "sq.h"
+#include "ucontext.h"
 #include "wire.h"
 
 static_assert(sizeof(struct srn_qp_page) <= SRN_QUEUE_OFFSET);
@@ -190,14 +191,14 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
  */
 static int announce(struct srn_qp *qp, struct srn_ucontext *uctx, struct ib_udata *udata)
 {
-	int err = srn_doorbell_add(uctx, qp->ref, &qp->db_index);
+	int err = srn_doorbell_add(uctx->db, qp->ref, &qp->db_index);
 
 	if (err)
 		return err;
 	err = respond(qp, udata);
 	srn_delay(SRN_DELAY_QP_ANSWERED);
 	if (err)
-		srn_doorbell_del(uctx, qp->db_index);
+		srn_doorbell_del(uctx->db, qp->db_index);
 	return err;
 }
 
@@ -312,7 +313,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct srn_qp *qp = to_srn_qp(ibqp);
 
 	if (udata)
-		srn_doorbell_del(qp_ucontext(udata), qp->db_index);
+		srn_doorbell_del(qp_ucontext(udata)->db, qp->db_index);
 	unpublish(qp);
 
 	mutex_lock(&qp->lock);

@@ -2,7 +2,7 @@
 /* Shared receive queues: many QPs take from one ring, under its lock. */
 #include "device.h"
 #include "srq.h"
-#include "doorbell.h"
+#include "ucontext.h"
 #include "udata.h"
 #include "wqe.h"
 

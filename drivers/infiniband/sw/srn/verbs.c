@@ -11,7 +11,6 @@
 #include "ah.h"
 #include "cq.h"
 #include "device.h"
-#include "doorbell.h"
 #include "gid.h"
 #include "mr.h"
 #include "mw.h"
@@ -25,6 +24,7 @@
 #include "shmem.h"
 #include "srq.h"
 #include "tally.h"
+#include "ucontext.h"
 #include "udata.h"
 #include "wire.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is left of a context that is refused. */
-#include "../doorbell.h"
+#include "../ucontext.h"
 
 #include <kunit/test.h>
 #include <linux/refcount.h>
