@@ -18,6 +18,7 @@
 #include "qp.h"
 #include "round.h"
 #include "rq.h"
+#include "rxq.h"
 #include "sq.h"
 #include "ucontext.h"
 #include "wire.h"
@@ -323,7 +324,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	srn_clock_stop(&qp->clock);
 	srn_qp_ref_destroy(qp->ref);
 
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	if (!qp->who.kernel && device_goes(qp))
 		flush_for_good(qp);
 	srn_sq_discard(qp);

@@ -19,7 +19,7 @@
 #include "react.h"
 #include "recovery.h"
 #include "requester.h"
-#include "round.h"
+#include "rxq.h"
 #include "sq.h"
 #include "wire.h"
 
@@ -189,7 +189,7 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 static void to_reset(struct srn_qp *qp)
 {
 	srn_qp_set_state(qp, IB_QPS_RESET);
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	srn_sq_discard(qp);
 	srn_requester_reset(qp);
 	srn_responder_reset(qp);

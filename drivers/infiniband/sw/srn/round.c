@@ -25,101 +25,16 @@
 #include "retry.h"
 #include "rq.h"
 #include "run.h"
+#include "rxq.h"
 #include "sack.h"
 #include "sq.h"
 #include "trace.h"
 #include "ud.h"
 
-static void uncharge(struct srn_qp *qp, const struct sk_buff *skb)
-{
-	atomic_long_sub(skb->truesize, &qp->dev->rxq_bytes);
-	atomic_sub(skb->truesize, &qp->rxq_bytes);
-}
-
-/* How much of a QP's packets may wait. */
-static const struct srn_share rxq_share = {
-	.all = SRN_DEV_RXQ_BYTES,
-	.full = SRN_RXQ_BYTES,
-	.scarce = SRN_RXQ_SCARCE_BYTES,
-	.most = SRN_RXQ_OWN_MAX_BYTES,
-	.least = SRN_RXQ_OWN_MIN_BYTES,
-};
-
-/* Who has answers that wait for its rate may keep what comes behind them waiting for as long as it
- * likes: a peer chooses the rate, by its CNPs, and how much it reads.
- */
-static long share_of(const struct srn_qp *qp, long all)
-{
-	long share = srn_dev_share(qp->dev, &rxq_share, all);
-
-	return unlikely(READ_ONCE(qp->parked)) ? min(share, rxq_share.most) : share;
-}
-
-/* What waits is counted in the memory that it holds, for the QP and for its device. False: there is no
- * room, and @full counts that.
- */
-static bool charge(struct srn_qp *qp, const struct sk_buff *skb, enum srn_counter *full)
-{
-	long own = atomic_add_return(skb->truesize, &qp->rxq_bytes);
-	long all = atomic_long_add_return(skb->truesize, &qp->dev->rxq_bytes);
-
-	if (likely(own <= share_of(qp, all)))
-		return true;
-	uncharge(qp, skb);
-	*full = own > SRN_RXQ_BYTES ? SRN_CNT_RX_OVERFLOW : SRN_CNT_RX_DEV_FULL;
-	return false;
-}
-
-/* What was let in already waits on, whatever else does by now. */
-static void charge_again(struct srn_qp *qp, const struct sk_buff *skb)
-{
-	atomic_add(skb->truesize, &qp->rxq_bytes);
-	atomic_long_add(skb->truesize, &qp->dev->rxq_bytes);
-}
-
-/* To its place. */
-static void put_back(struct srn_qp *qp, struct sk_buff *skb)
-{
-	charge_again(qp, skb);
-	skb_queue_head(&qp->rxq, skb);
-}
-
-static void refuse(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter cause)
-{
-	srn_count_add(qp->dev, cause, srn_pkt_num(skb));
-	trace_srn_drop(qp->dev, cause);
-	kfree_skb(skb);
-}
-
-static void purge(struct srn_qp *qp, struct sk_buff_head *queue)
-{
-	struct sk_buff *skb;
-
-	while ((skb = skb_dequeue(queue))) {
-		uncharge(qp, skb);
-		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
-	}
-}
-
-void srn_round_purge(struct srn_qp *qp)
-{
-	purge(qp, &qp->noticeq);
-	purge(qp, &qp->rxq);
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_round_purge);
-
 /* The path may have changed since demux looked at it, without the turn. */
 static bool is_from_peer(const struct srn_qp *qp, const struct sk_buff *skb)
 {
 	return !qp->svc->connected || srn_path_from(&qp->path, skb);
-}
-
-/* A congestion notification is of no message: no place in their order is its own, and behind a
- * request that waits it would be of a congestion that is over.
- */
-static bool is_notice(struct sk_buff *skb)
-{
-	return srn_pkt_info(skb)->op == SRN_OP_CNP;
 }
 
 static bool must_split(struct srn_qp *qp, struct sk_buff *skb)
@@ -128,35 +43,6 @@ static bool must_split(struct srn_qp *qp, struct sk_buff *skb)
 		return false;
 	return srn_pkt_info(skb)->is_request ? !srn_responder_takes_run(qp, skb) :
 					       !srn_completer_takes_run(qp, skb);
-}
-
-/* A run that can't be taken as one is as many packets, which are charged as what waits. */
-static void split(struct srn_qp *qp, struct sk_buff *skb, struct sk_buff_head *parts)
-{
-	struct sk_buff *part;
-
-	__skb_queue_head_init(parts);
-	if (srn_pkt_is_joined(skb)) {
-		srn_count(qp->dev, SRN_CNT_SPLIT_CONVOYS);
-		srn_convoy_split(skb, parts);
-	} else {
-		srn_count(qp->dev, SRN_CNT_SPLIT_RUNS);
-		srn_count_add(qp->dev, SRN_CNT_RX_NOMEM, srn_run_split(skb, parts));
-		consume_skb(skb);
-	}
-	skb_queue_walk(parts, part)
-		charge_again(qp, part);
-}
-
-/* In its place. */
-static void split_back(struct srn_qp *qp, struct sk_buff *skb)
-{
-	struct sk_buff_head parts;
-
-	split(qp, skb, &parts);
-	spin_lock_irq(&qp->rxq.lock);
-	skb_queue_splice(&parts, &qp->rxq);
-	spin_unlock_irq(&qp->rxq.lock);
 }
 
 static bool is_answer(struct sk_buff *skb)
@@ -178,10 +64,10 @@ static bool is_hello_answer(struct sk_buff *skb)
 static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 {
 	if (!srn_responder_receives(qp)) {
-		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
+		srn_rxq_refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
 		return;
 	}
-	if (is_notice(skb))
+	if (srn_rxq_is_notice(skb))
 		srn_react_cnp(qp);
 	else
 		srn_hello_rx_answer(qp, skb);
@@ -206,9 +92,9 @@ static void rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 	if (srn_responder_rx_pack(qp, skb))
 		return;
 	if (srn_responder_receives(qp))
-		split_back(qp, skb);
+		srn_rxq_split_back(qp, skb);
 	else
-		refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
+		srn_rxq_refuse(qp, skb, SRN_CNT_RX_BAD_STATE);
 }
 
 /* Of a connection. Whoever posts may have waited for what it brings. Returns false if it has to wait. */
@@ -228,10 +114,10 @@ static bool rx_request(struct srn_qp *qp, struct sk_buff *skb)
 static bool come_again(struct srn_qp *qp, struct sk_buff *skb)
 {
 	if (!srn_pkt_is_joined(skb)) {
-		put_back(qp, skb);
+		srn_rxq_put_back(qp, skb);
 		return false;
 	}
-	split_back(qp, skb);
+	srn_rxq_split_back(qp, skb);
 	return true;
 }
 
@@ -242,17 +128,17 @@ static bool rx_one(struct srn_qp *qp, struct sk_buff *skb)
 	bool run = srn_pkt_is_run(skb);
 
 	if (unlikely(!is_from_peer(qp, skb))) {
-		refuse(qp, skb, SRN_CNT_RX_BAD_ADDR);
+		srn_rxq_refuse(qp, skb, SRN_CNT_RX_BAD_ADDR);
 		return true;
 	}
 	if (must_split(qp, skb)) {
-		split_back(qp, skb);
+		srn_rxq_split_back(qp, skb);
 		return true;
 	}
 	trace_srn_rx(qp, skb);
 	if (unlikely(srn_pkt(skb)->flags & SRN_PKT_CE))
 		srn_notify_mark(qp, skb);
-	if (unlikely(is_notice(skb) || is_hello_answer(skb))) {
+	if (unlikely(srn_rxq_is_notice(skb) || is_hello_answer(skb))) {
 		rx_aside(qp, skb);
 	} else if (!qp->svc->connected) {
 		srn_gather_told(&qp->req.bell.gather);
@@ -280,7 +166,7 @@ static bool run_notices(struct srn_qp *qp)
 		if (!budget--)
 			return true;
 		skb = skb_dequeue(&qp->noticeq);
-		uncharge(qp, skb);
+		srn_rxq_uncharge(qp, skb);
 		rx_one(qp, skb);
 	}
 	return false;
@@ -301,7 +187,7 @@ static bool run_rx(struct srn_qp *qp, int *budget)
 			return true;
 		/* It is still there: only the owner takes packets out. */
 		skb = skb_dequeue(&qp->rxq);
-		uncharge(qp, skb);
+		srn_rxq_uncharge(qp, skb);
 		num = srn_pkt_num(skb);
 		if (!rx_one(qp, skb))
 			return true;
@@ -327,9 +213,9 @@ static void run_answers(struct srn_qp *qp)
 			__skb_queue_tail(&rest, skb);
 			continue;
 		}
-		uncharge(qp, skb);
+		srn_rxq_uncharge(qp, skb);
 		if (is_from_peer(qp, skb) && must_split(qp, skb)) {
-			split(qp, skb, &parts);
+			srn_rxq_split(qp, skb, &parts);
 			skb_queue_splice(&parts, &all);
 			continue;
 		}
@@ -489,19 +375,6 @@ void srn_round_init(struct srn_qp *qp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_init);
 
-/* From BTH to ICRC, which one of a convoy has not any more. */
-static u32 packet_bytes(struct sk_buff *skb)
-{
-	return srn_pkt(skb)->hdr_len + ALIGN(srn_pkt(skb)->len, 4) + SRN_ICRC_SIZE;
-}
-
-static void count_rx(struct srn_qp *qp, struct sk_buff *skb)
-{
-	srn_count_add(qp->dev, SRN_CNT_RCVD_PKTS, srn_pkt_num(skb));
-	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES,
-		      srn_pkt_is_run(skb) ? srn_run_bytes(skb) : packet_bytes(skb));
-}
-
 /* An answer that may wait leaves when this CPU has received what it has at hand. */
 static void go_on(struct srn_qp *qp)
 {
@@ -511,53 +384,17 @@ static void go_on(struct srn_qp *qp)
 		srn_turn_run(&qp->turn);
 }
 
-static bool add_last(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter *full)
-{
-	if (unlikely(!charge(qp, skb, full)))
-		return false;
-	count_rx(qp, skb);
-	skb_queue_tail(unlikely(is_notice(skb)) ? &qp->noticeq : &qp->rxq, skb);
-	return true;
-}
-
-/* Packets that were joined are let in as far as there is room: all of them might never have it. */
-static void enqueue_each(struct srn_qp *qp, struct sk_buff *skb)
-{
-	struct sk_buff_head parts;
-	enum srn_counter full;
-
-	__skb_queue_head_init(&parts);
-	srn_count(qp->dev, SRN_CNT_SPLIT_CONVOYS);
-	srn_convoy_split(skb, &parts);
-	while ((skb = __skb_dequeue(&parts)))
-		if (!add_last(qp, skb, &full))
-			refuse(qp, skb, full);
-}
-
-/* As the network would: a queue that grows without bound is a gift to whoever floods us. */
-static void enqueue(struct srn_qp *qp, struct sk_buff *skb)
-{
-	enum srn_counter full;
-
-	if (likely(add_last(qp, skb, &full)))
-		return;
-	if (srn_pkt_is_joined(skb))
-		enqueue_each(qp, skb);
-	else
-		refuse(qp, skb, full);
-}
-
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	bool owned = srn_turn_take(&qp->turn, SRN_TURN_RX);
 	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
 
 	/* With a turn that is taken back from a worker there may be packets that came before. */
-	if (owned && (skb_queue_empty_lockless(&qp->rxq) || is_notice(skb))) {
-		count_rx(qp, skb);
+	if (owned && (skb_queue_empty_lockless(&qp->rxq) || srn_rxq_is_notice(skb))) {
+		srn_rxq_count(qp, skb);
 		rx_one(qp, skb);
 	} else {
-		enqueue(qp, skb);
+		srn_rxq_add(qp, skb);
 	}
 	srn_tally_swap(was);
 	if (owned)

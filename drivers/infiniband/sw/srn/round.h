@@ -20,9 +20,6 @@ void srn_round_init(struct srn_qp *qp);
  */
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 
-/** srn_round_purge() - drop the packets that wait; owner of the turn */
-void srn_round_purge(struct srn_qp *qp);
-
 /* What a doorbell has led to. */
 enum srn_heard {
 	SRN_HEARD,		/* it is done, or somebody does it */

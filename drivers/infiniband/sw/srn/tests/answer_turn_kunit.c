@@ -36,7 +36,7 @@ static void end_waiting(struct kunit *test, struct srn_qp *qp)
 {
 	srn_turn_own(&qp->turn);
 	srn_clock_stop(&qp->clock);
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 	srn_turn_disown(&qp->turn);
 	__skb_queue_purge(&held);
@@ -165,7 +165,7 @@ static void srn_answer_behind_many_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek(&qp->rxq))->psn, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek_tail(&qp->rxq))->psn, 2 * SRN_ROUND_BUDGET - 1);
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	srn_turn_disown(&qp->turn);
 }
 
@@ -272,7 +272,7 @@ static void srn_answer_many_between_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 3);
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek(&qp->rxq))->psn, SRN_ROUND_BUDGET);
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb_peek_tail(&qp->rxq))->psn, SRN_ROUND_BUDGET + 1);
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 	srn_turn_disown(&qp->turn);
 }

@@ -227,7 +227,7 @@ static void srn_convoy_no_room_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RCVD_BYTES),
 			in * (sizeof(struct srn_bth) + s->each + SRN_ICRC_SIZE));
 	KUNIT_EXPECT_EQ(test, count(&t, SRN_CNT_RX_DEV_FULL), s->num - in);
-	srn_round_purge(t.r.qp);
+	srn_rxq_purge(t.r.qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t.r.qp->rxq_bytes), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t.r.qp->dev->rxq_bytes), SRN_DEV_RXQ_BYTES);
 }

@@ -7,6 +7,7 @@
 #include "../parse.h"
 #include "../qp.h"
 #include "../round.h"
+#include "../rxq.h"
 #include "fake.h"
 #include "fake_window.h"
 

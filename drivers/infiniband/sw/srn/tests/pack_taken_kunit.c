@@ -233,7 +233,7 @@ static void expect_refused(struct kunit *test, struct receiver *r, const struct 
 	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_SENT_NAK), 1);
 	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_SENT_ACK), 0);
 	KUNIT_EXPECT_EQ(test, count(r, SRN_CNT_RX_BAD_STATE), m->num - at - 1);
-	srn_round_purge(r->qp);
+	srn_rxq_purge(r->qp);
 }
 
 static void expect_bad_key(struct kunit *test, u32 at)
@@ -304,7 +304,7 @@ static void srn_pack_overrun_test(struct kunit *test)
 	expect_placed(test, &r, &mixed, 3);
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_RX_BAD_STATE), mixed.num - 3);
 	KUNIT_EXPECT_EQ(test, count(&r, SRN_CNT_SPLIT_RUNS), 0);
-	srn_round_purge(r.qp);
+	srn_rxq_purge(r.qp);
 }
 
 /* One that is to invalidate the key of a READ which is being answered waits, with all behind it. */
@@ -414,7 +414,7 @@ static void srn_pack_writes_key_gone_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.qp->state, IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, *(u64 *)blocks[2], 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&r.mem->refs), 1);
-	srn_round_purge(r.qp);
+	srn_rxq_purge(r.qp);
 }
 
 /* Of those that ask each but the first finds an ACK that waits, and so does the first if there is one. */

@@ -151,7 +151,7 @@ static void srn_round_state_changed_test(struct kunit *test)
 	srn_round_rx(qp, new_packet(test, SRN_OPCODE_CNP, 0));
 	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_SEND_ONLY, 0));
 	local_bh_enable();
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_BAD_STATE), 2 * i + 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 }
@@ -191,7 +191,7 @@ static void srn_round_rxq_bounded_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, (u64)atomic_read(&qp->rxq_bytes), (u64)SRN_RXQ_BYTES);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), SRN_RXQ_BYTES / size);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&qp->dev->rxq_bytes), atomic_read(&qp->rxq_bytes));
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
 
 }
@@ -239,7 +239,7 @@ static void srn_round_rxq_scarce_test(struct kunit *test)
 	kfree_skb(skb);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), row->left / size);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RX_OVERFLOW), 0);
-	srn_round_purge(qp);
+	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&qp->dev->rxq_bytes), row->others);
 }
 

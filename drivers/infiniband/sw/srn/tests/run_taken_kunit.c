@@ -196,7 +196,7 @@ static void srn_run_of_other_length_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.qp->state, IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, count(r.qp, SRN_CNT_SENT_NAK), 1);
 	KUNIT_EXPECT_EQ(test, r.qp->resp.msg.psn, PSN);
-	srn_round_purge(r.qp);
+	srn_rxq_purge(r.qp);
 }
 static struct kunit_case srn_run_taken_cases[] = {
 	KUNIT_CASE(srn_run_next_test),
