@@ -54,6 +54,18 @@ bool srn_doorbell_count(struct srn_doorbell *db, enum srn_counter c)
 	return dev;
 }
 
+void srn_doorbell_end(struct srn_doorbell *db)
+{
+	RCU_INIT_POINTER(db->dev, NULL);
+}
+
+void srn_doorbell_set_poller(struct srn_doorbell *db, struct srn_poller *poller)
+{
+	if (poller)
+		db->polled = true;
+	rcu_assign_pointer(db->poller, poller);
+}
+
 static struct srn_qp_ref *get_ref(struct srn_doorbell *db, unsigned long index)
 {
 	struct srn_qp_ref *ref;
@@ -209,7 +221,7 @@ struct file *srn_doorbell_open(struct srn_doorbell *db)
 					       O_RDWR | O_CLOEXEC);
 
 	if (!IS_ERR(file))
-		refcount_inc(&db->refs);
+		srn_doorbell_get(db);
 	return file;
 }
 

@@ -25,6 +25,12 @@ struct srn_doorbell {
 
 /** srn_doorbell_create() - one with one reference, and no QPs; NULL without memory; may sleep */
 struct srn_doorbell *srn_doorbell_create(struct srn_dev *dev);
+/** srn_doorbell_get() - another one, of who has one */
+static inline void srn_doorbell_get(struct srn_doorbell *db)
+{
+	refcount_inc(&db->refs);
+}
+
 /** srn_doorbell_put() - a reference is given back */
 void srn_doorbell_put(struct srn_doorbell *db);
 
@@ -49,5 +55,11 @@ enum srn_heard srn_doorbell_ring_to_end(struct srn_doorbell *db, unsigned long i
 
 /** srn_doorbell_count() - counts for the device; false once there is none */
 bool srn_doorbell_count(struct srn_doorbell *db, enum srn_counter c);
+
+/** srn_doorbell_end() - the context or its device goes: it counts nothing any more, and rings with EIO */
+void srn_doorbell_end(struct srn_doorbell *db);
+
+/** srn_doorbell_set_poller() - who rings has it look after what follows, from now on; NULL: there is none any more */
+void srn_doorbell_set_poller(struct srn_doorbell *db, struct srn_poller *poller);
 
 #endif

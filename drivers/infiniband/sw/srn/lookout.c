@@ -3,7 +3,6 @@
 #include "lookout.h"
 
 #include <linux/err.h>
-#include <linux/refcount.h>
 #include <linux/sched/signal.h>
 #include <linux/xarray.h>
 
@@ -92,15 +91,14 @@ int srn_lookout_start(struct srn_ucontext *uc)
 {
 	struct srn_poller *poller;
 
-	refcount_inc(&uc->db->refs);
+	srn_doorbell_get(uc->db);
 	poller = srn_poller_start(&uc->ibuc, &poller_ops, uc->db);
 	if (IS_ERR(poller)) {
 		srn_doorbell_put(uc->db);
 		return PTR_ERR(poller);
 	}
 	uc->poller = poller;
-	uc->db->polled = true;
-	rcu_assign_pointer(uc->db->poller, poller);
+	srn_doorbell_set_poller(uc->db, poller);
 	return 0;
 }
 
@@ -108,7 +106,7 @@ void srn_lookout_stop(struct srn_ucontext *uc)
 {
 	if (!uc->poller)
 		return;
-	RCU_INIT_POINTER(uc->db->poller, NULL);
+	srn_doorbell_set_poller(uc->db, NULL);
 	srn_poller_stop(uc->poller);
 	uc->poller = NULL;
 }

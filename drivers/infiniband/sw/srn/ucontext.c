@@ -89,7 +89,7 @@ static int alloc_ucontext(struct srn_ucontext *uc, struct ib_udata *udata)
 err_poller:
 	srn_lookout_stop(uc);
 	/* It may look on for a moment. */
-	RCU_INIT_POINTER(uc->db->dev, NULL);
+	srn_doorbell_end(uc->db);
 err_db:
 	srn_doorbell_put(uc->db);
 	return err;
@@ -121,7 +121,7 @@ void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
 	struct srn_ucontext *uc = to_srn_ucontext(ibuc);
 
-	RCU_INIT_POINTER(uc->db->dev, NULL);
+	srn_doorbell_end(uc->db);
 	srn_lookout_stop(uc);
 	srn_doorbell_put(uc->db);
 }
@@ -131,5 +131,5 @@ void srn_dealloc_ucontext(struct ib_ucontext *ibuc)
  */
 void srn_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
-	RCU_INIT_POINTER(to_srn_ucontext(ibuc)->db->dev, NULL);
+	srn_doorbell_end(to_srn_ucontext(ibuc)->db);
 }
