@@ -1,43 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is in flight, over the end of the PSN space. */
-#include "../window.h"
-#include "fake_window.h"
+/* What is in flight, and how much may be. */
+#include "fake_flight.h"
 
 #include <kunit/test.h>
-#include <linux/string.h>
-#include <linux/time64.h>
-
-#define FIRST	0xfffffeu
-
-static struct srn_window *new_window(struct kunit *test)
-{
-	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	srn_window_start(w, FIRST, 1024);
-	fake_reads_room(test, w);
-	return w;
-}
-
-static struct srn_window *grown_window(struct kunit *test)
-{
-	struct srn_window *w = new_window(test);
-
-	w->cwnd = w->full;
-	srn_crowd_sample(&w->crowd, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, w->cwnd, false);
-	return w;
-}
-
-/* One gap, of packets that went once. */
-static void gap(struct srn_window *w)
-{
-	srn_window_lost(w, 1, 0, 0);
-}
-
-static u32 psn(int n)
-{
-	return srn_psn_add(FIRST, n);
-}
 
 /* Sends what the window takes and has all of it acknowledged. */
 static void turn_over(struct srn_window *w)
@@ -223,214 +188,6 @@ static void srn_window_time_again_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w->timed);
 }
 
-static void send_all(struct srn_window *w)
-{
-	while (!srn_window_is_full(w, 1))
-		srn_window_sent(w, 1, true, false);
-}
-
-/* Back to the oldest, which goes again alone. */
-static void fall_silent(struct srn_window *w, bool longer)
-{
-	srn_window_silent(w, longer);
-	srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
-	srn_window_sent(w, 1, true, false);
-}
-
-/* All before @to is answered, more than went again. Returns where the cursor goes on from. */
-static u32 jump(struct srn_window *w, u32 to, bool sacks)
-{
-	srn_window_acked(w, to);
-	to = srn_window_spare(w, sacks);
-	srn_window_seek(w, (struct srn_cursor){ .psn = to });
-	return to;
-}
-
-/* The same silence again is no more of one; and what comes after all is as if there had been none. Twice: one may
- * be the answer to what went again.
- */
-static void srn_window_spare_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-	int i;
-
-	send_all(w);
-	for (i = 0; i < 3; i++) {
-		fall_silent(w, i);
-		KUNIT_EXPECT_EQ(test, w->cwnd, 1);
-		KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
-	}
-	KUNIT_EXPECT_EQ(test, jump(w, psn(32), true), psn(32));
-	KUNIT_EXPECT_EQ(test, w->cwnd, 2);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
-	send_all(w);
-	KUNIT_EXPECT_EQ(test, jump(w, psn(64), true), psn(SRN_WINDOW));
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
-	/* Once. */
-	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(64));
-	/* The next silence is another one. */
-	srn_window_acked(w, psn(SRN_WINDOW));
-	send_all(w);
-	fall_silent(w, false);
-	KUNIT_EXPECT_LE(test, w->ssthresh, SRN_WINDOW / 2);
-	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
-}
-
-/* All at once at the end: what goes next is no more than a connection begins with, and doubles. */
-static void srn_window_spare_all_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	send_all(w);
-	fall_silent(w, false);
-	jump(w, psn(2), true);
-	send_all(w);
-	KUNIT_EXPECT_EQ(test, jump(w, psn(SRN_WINDOW), true), psn(SRN_WINDOW));
-	KUNIT_EXPECT_LE(test, w->cwnd, SRN_WINDOW / 2 + SRN_WINDOW_FEW);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
-	KUNIT_EXPECT_FALSE(test, w->cut);
-	/* By one answer: nobody knows, but there is nothing to be sent again. */
-	srn_window_start(w, FIRST, 1024);
-	w->cwnd = w->full;
-	send_all(w);
-	fall_silent(w, false);
-	KUNIT_EXPECT_EQ(test, jump(w, psn(SRN_WINDOW), true), psn(SRN_WINDOW));
-	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW / 2);
-}
-
-/* What was growing goes on, and what was not does not: by no more than what came. */
-static void srn_window_spare_grows_test(struct kunit *test)
-{
-	static const struct { u32 ssthresh, cwnd; } rows[] = {
-		{ SRN_WINDOW, 22 }, { 20, 20 }, { 8, 16 },
-	};
-	struct srn_window *w = grown_window(test);
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		srn_window_start(w, FIRST, 1024);
-		w->ssthresh = rows[i].ssthresh;
-		send_all(w);
-		fall_silent(w, false);
-		jump(w, psn(4), true);
-		send_all(w);
-		jump(w, psn(10), true);
-		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].cwnd, "%d", i);
-	}
-}
-
-/* No more than may be out on the path that it is by then. */
-static void srn_window_spare_most_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	w->most = 4 * SRN_WINDOW;
-	w->cwnd = 4 * SRN_WINDOW;
-	w->ssthresh = 4 * SRN_WINDOW;
-	send_all(w);
-	fall_silent(w, false);
-	srn_window_move(w);
-	jump(w, psn(2), true);
-	send_all(w);
-	jump(w, psn(8), true);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
-}
-
-/* READs that the cursor passes would be in flight no more: those that are out, those that it has yet to send again,
- * and those that left since. Nor is what it has yet to send again on its way.
- */
-static void srn_window_spare_from_una_test(struct kunit *test)
-{
-	static const struct { u32 read, silences, after; } rows[] = {
-		{ 0, 1, 0 }, { 8, 1, 0 }, { 8, 2, 0 }, { 16, 2, 0 }, { 16, 1, 1 }, { 16, 1, 2 },
-	};
-	struct srn_window *w = grown_window(test);
-	u32 i, k;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		srn_window_start(w, FIRST, 1024);
-		for (k = 0; k < 16; k++)
-			srn_window_sent(w, 1, true, k == rows[i].read);
-		srn_window_acked(w, psn(1));
-		if (rows[i].read == 0)
-			srn_window_sent(w, 1, true, true);
-		for (k = 0; k < rows[i].silences; k++)
-			fall_silent(w, false);
-		/* All goes again, and a READ for the first time; then the cursor is back without silence. */
-		while (rows[i].after && w->at.psn != w->end)
-			srn_window_sent(w, 1, true, false);
-		if (rows[i].after) {
-			srn_window_sent(w, 1, true, true);
-			srn_window_seek(w, (struct srn_cursor){ .psn = w->una });
-			srn_window_sent(w, 1, true, false);
-		}
-		if (rows[i].after == 2)
-			fall_silent(w, false);
-		KUNIT_EXPECT_EQ_MSG(test, jump(w, psn(4), true), psn(4), "%d", i);
-		srn_window_sent(w, 1, true, false);
-		KUNIT_EXPECT_EQ_MSG(test, jump(w, psn(6), true), psn(6), "%d", i);
-		KUNIT_EXPECT_LE_MSG(test, w->ssthresh, SRN_WINDOW / 2, "%d", i);
-	}
-}
-
-/* Nothing is spared where something was lost, where too much was out, or where all had to go again; nor of a peer
- * that does not tell what it keeps.
- */
-static void srn_window_spares_not_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-	bool sacks;
-	u32 to;
-	int how;
-
-	for (how = 0; how < 6; how++) {
-		sacks = how != 5;
-		srn_window_start(w, FIRST, 1024);
-		send_all(w);
-		fall_silent(w, false);
-		if (how == 0)
-			gap(w);
-		else if (how == 1)
-			srn_window_collapsed(w);
-		else if (how == 2)
-			srn_window_guilty(w);
-		else if (how == 3)
-			srn_window_reset(w, 0);
-		while (how == 4 && w->at.psn != w->end)
-			srn_window_sent(w, 1, true, false);
-		to = how == 4 ? w->end : psn(3);
-		KUNIT_EXPECT_EQ_MSG(test, jump(w, to, sacks), w->una, "%d", how);
-		srn_window_sent(w, 1, true, false);
-		to = how == 4 ? w->end : psn(6);
-		KUNIT_EXPECT_EQ_MSG(test, jump(w, to, sacks), w->una, "%d", how);
-		KUNIT_EXPECT_LE_MSG(test, w->ssthresh, SRN_WINDOW_FEW / 2, "%d", how);
-	}
-}
-
-/* What was answered late since the path is short and its queue long, or since it is long. */
-static void srn_window_answered_again_test(struct kunit *test)
-{
-	static const struct { u64 least, took, timeout; bool queue, spares; } rows[] = {
-		{ 1000, 2001, 4000, true, false }, { 1000, 2000, 4000, true, true },
-		{ 1000, 2001, 4000, false, true }, { 1000, 2001, 0, true, true },
-		{ U64_MAX, 2001, 4000, true, true },
-	};
-	struct srn_window *w = grown_window(test);
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		w->spare = 2;
-		w->crowd.least_ns = rows[i].least;
-		srn_window_time(w, FIRST, 0, rows[i].queue);
-		srn_window_answered_again(w, rows[i].took, rows[i].timeout);
-		KUNIT_EXPECT_FALSE(test, w->timed);
-		KUNIT_EXPECT_EQ_MSG(test, w->spare > 0, rows[i].spares, "%d", i);
-	}
-}
-
 static void srn_window_gap_test(struct kunit *test)
 {
 	struct srn_window *w = grown_window(test);
@@ -482,36 +239,6 @@ static void srn_window_silence_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	turn_over(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
-}
-
-/* The chunks that may be in flight fill the window, and never the wire's queue after a loss. */
-static void srn_window_chunk_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 64u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, false), SRN_WINDOW);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 2, false), SRN_WINDOW / 2);
-	srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 8u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, false), 8u);
-}
-
-/* Where parts are asked for again a gap alone makes them shorter, and not as short. */
-static void srn_window_chunk_of_parts_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 64u);
-	gap(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, false), 64u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 32u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 1, true), w->cwnd);
-	w->cwnd = 20;
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 1000, 16, true), 10u);
-	srn_window_collapsed(w);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 1, true), 4u);
-	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 1, true), 8u);
 }
 
 /* Senders that share a queue of @room PSNs, which drops what is too much, and answers of
@@ -577,22 +304,6 @@ static void srn_window_has_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_window_has(w, psn(5)));
 	srn_window_seek(w, (struct srn_cursor){ .psn = psn(2) });
 	KUNIT_EXPECT_TRUE(test, srn_window_has(w, psn(4)));
-}
-
-static void srn_window_reads_test(struct kunit *test)
-{
-	struct srn_window *w = new_window(test);
-
-	srn_window_sent(w, 64, true, true);
-	srn_window_sent(w, 1, true, false);
-	srn_window_sent(w, 3, true, true);
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 2u);
-	srn_window_acked(w, psn(63));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 2u);
-	srn_window_acked(w, psn(64));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 1u);
-	srn_window_acked(w, psn(68));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 0u);
 }
 
 /* What is sent again is in flight when it was sent again, and known as such. */
@@ -684,107 +395,23 @@ static void srn_window_doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->doubt, SRN_RUN_DOUBT);
 }
 
-/* Of a READ the answer is to come, whatever the peer has; and it is told only so far. */
-static void srn_window_reads_load_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	srn_window_set_reach(w, 3000);
-	srn_window_sent(w, 200, true, false);
-	srn_window_set_out(w, 10);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 10);
-	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 10);
-	KUNIT_EXPECT_TRUE(test, srn_window_takes_again(w));
-	srn_window_sent(w, 20, true, true);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 220);
-	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 220);
-	srn_window_acked(w, w->at.psn);
-	srn_window_set_out(w, 0);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 0);
-	w->cwnd = 3000;
-	srn_window_sent(w, 20, true, true);
-	KUNIT_EXPECT_FALSE(test, srn_window_is_full(w, SRN_WINDOW_READS - 20));
-	KUNIT_EXPECT_TRUE(test, srn_window_is_full(w, SRN_WINDOW_READS - 20 + 1));
-}
-
-/* Of answers that are here, or lost, none is to come; what is known of requests does not count. */
-static void srn_window_answers_came_test(struct kunit *test)
-{
-	struct srn_window *w = grown_window(test);
-
-	srn_window_sent(w, 200, true, true);
-	srn_window_set_out(w, 10);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 200);
-	srn_window_set_coming(w, 50);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 50);
-	KUNIT_EXPECT_EQ(test, srn_window_room(w), SRN_WINDOW - 50);
-	w->cwnd = 50;
-	KUNIT_EXPECT_FALSE(test, srn_window_takes_part(w));
-	srn_window_set_coming(w, 49);
-	KUNIT_EXPECT_TRUE(test, srn_window_takes_part(w));
-	/* More than is in flight is none that is here. */
-	srn_window_set_coming(w, 1000);
-	KUNIT_EXPECT_EQ(test, srn_window_load(w), 200);
-}
-
-/* More may be in flight than before while some are, over the end of their index. */
-static void srn_window_set_room_test(struct kunit *test)
-{
-	struct srn_window *w = new_window(test);
-	u32 few[4], more[8];
-	int i;
-
-	w->rd_head = w->rd_tail = U32_MAX - 1;
-	KUNIT_EXPECT_NOT_NULL(test, srn_window_set_room(w, few, ARRAY_SIZE(few)));
-	for (i = 0; i < 4; i++)
-		srn_window_sent(w, i + 1, true, true);
-	srn_window_acked(w, psn(1));
-	KUNIT_EXPECT_PTR_EQ(test, srn_window_set_room(w, more, ARRAY_SIZE(more)), &few[0]);
-	memset(few, 0, sizeof(few));
-	for (i = 0; i < 5; i++)
-		srn_window_sent(w, 1, true, true);
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 8u);
-	/* Behind the last of each, and not before, it is answered. */
-	srn_window_acked(w, psn(2));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 8u);
-	srn_window_acked(w, psn(3));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 7u);
-	srn_window_acked(w, psn(9));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 6u);
-	srn_window_acked(w, psn(14));
-	KUNIT_EXPECT_EQ(test, srn_window_reads(w), 1u);
-}
-
 static struct kunit_case srn_window_cases[] = {
-	KUNIT_CASE(srn_window_set_room_test),
 	KUNIT_CASE(srn_window_doubt_test),
 	KUNIT_CASE(srn_window_begins_test),
 	KUNIT_CASE(srn_window_lends_test),
 	KUNIT_CASE(srn_window_lends_no_more_test),
 	KUNIT_CASE(srn_window_delay_test),
 	KUNIT_CASE(srn_window_late_test),
+	KUNIT_CASE(srn_window_time_again_test),
 	KUNIT_CASE(srn_window_gap_test),
 	KUNIT_CASE(srn_window_silence_test),
-	KUNIT_CASE(srn_window_time_again_test),
-	KUNIT_CASE(srn_window_spare_test),
-	KUNIT_CASE(srn_window_spare_all_test),
-	KUNIT_CASE(srn_window_spare_grows_test),
-	KUNIT_CASE(srn_window_spare_most_test),
-	KUNIT_CASE(srn_window_spare_from_una_test),
-	KUNIT_CASE(srn_window_spares_not_test),
-	KUNIT_CASE(srn_window_answered_again_test),
-	KUNIT_CASE(srn_window_chunk_test),
-	KUNIT_CASE(srn_window_chunk_of_parts_test),
 	KUNIT_CASE(srn_window_shares_queue_test),
 	KUNIT_CASE(srn_window_sent_test),
 	KUNIT_CASE(srn_window_has_test),
-	KUNIT_CASE(srn_window_reads_test),
 	KUNIT_CASE(srn_window_seek_test),
 	KUNIT_CASE(srn_window_new_life_test),
 	KUNIT_CASE(srn_window_never_closes_test),
 	KUNIT_CASE(srn_window_cut_ends_test),
-	KUNIT_CASE(srn_window_reads_load_test),
-	KUNIT_CASE(srn_window_answers_came_test),
 	{}
 };
 
