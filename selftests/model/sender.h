@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "board.h"
 #include "events.h"
+#include "lost.h"
 #include "packets.h"
 #include "rooms.h"
 
@@ -70,7 +70,7 @@ class Sender {
   const std::function<void(const Request&)> sends_;
   srn_window window_ = {};
   srn_rtt rtt_ = {};
-  Board board_;
+  Lost board_;
   const Program program_;
   Alarm gap_, silence_, tick_;
   bool more_ = false;  // what is posted once was

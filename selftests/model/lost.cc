@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "board.h"
+#include "lost.h"
 
 #include <algorithm>
 
@@ -11,13 +11,13 @@ constexpr uint64_t kWatchMin = 50'000;
 
 }  // namespace
 
-srn_score_wait Board::Wait() const {
+srn_score_wait Lost::Wait() const {
   return {.reorder = srn_reorder_ns(&reorder_, rtt_.srtt_ns),
           .again = srn_rtt_again_ns(&rtt_),
           .soon = rtt_.srtt_ns / 2};
 }
 
-void Board::NoteTwice(uint32_t twice) {
+void Lost::NoteTwice(uint32_t twice) {
   const uint32_t more = srn_reorder_twice(&reorder_, twice);
   if (!more || !reorder_.resent) return;
   reorder_.resent -= std::min(more, reorder_.resent);
@@ -25,7 +25,7 @@ void Board::NoteTwice(uint32_t twice) {
   srn_rtt_vain(&rtt_);
 }
 
-bool Board::Heard(const Answer& sack, uint64_t now) {
+bool Lost::Heard(const Answer& sack, uint64_t now) {
   if (!srn_window_is_out(&window_, sack.expected)) return false;
   NoteTwice(sack.twice);
   // What is behind that was not sent, or the cursor went back before it.
@@ -46,12 +46,12 @@ bool Board::Heard(const Answer& sack, uint64_t now) {
 }
 
 // board.c, srn_board_heard(); here a program asks for no timeout.
-void Board::NoteTook(uint64_t now) {
+void Lost::NoteTook(uint64_t now) {
   const uint64_t took = srn_score_took(score_.get(), now);
   if (took) srn_rtt_longer(&rtt_, took, 0);
 }
 
-void Board::Acked(uint64_t now) {
+void Lost::Acked(uint64_t now) {
   if (!score_) return;
   // It was overtaken and came by itself: it was late, not the path long.
   if (window_.timed && srn_psn_diff(window_.timed_psn, score_->high) < 0)
@@ -67,20 +67,20 @@ void Board::Acked(uint64_t now) {
   if (srn_psn_diff(window_.at.psn, window_.una) >= 0) srn_window_refilled(&window_);
 }
 
-void Board::Drop() {
+void Lost::Drop() {
   score_.reset();
   window_.gone = 0;
 }
 
 // What was out when a queue was to drain, and was not heard of, is lost.
-void Board::Conclude(const srn_score_wait& wait, uint64_t now) {
+void Lost::Conclude(const srn_score_wait& wait, uint64_t now) {
   const uint64_t had = wait.again + 2 * window_.crowd.delay_ns;
   const uint32_t out = srn_window_drained(&window_, had, now);
   const uint32_t most = std::min<uint32_t>(out, SRN_PSNS - 1);
   srn_score_reached(score_.get(), srn_psn_add(window_.una, static_cast<int32_t>(most)), &wait, now);
 }
 
-uint32_t Board::Next(uint64_t now, uint32_t* psn) {
+uint32_t Lost::Next(uint64_t now, uint32_t* psn) {
   if (!score_) return 0;
   const srn_score_wait wait = Wait();
   Conclude(wait, now);
@@ -92,7 +92,7 @@ uint32_t Board::Next(uint64_t now, uint32_t* psn) {
   return srn_score_may_go(score_.get(), &wait, now, room, tight) ? len : 0;
 }
 
-void Board::Sent(uint64_t now, uint32_t psn) {
+void Lost::Sent(uint64_t now, uint32_t psn) {
   ++reorder_.resent;
   srn_window_lost(&window_, 1, srn_score_tried_ns(score_.get(), psn), now);
   if (window_.timed && window_.timed_psn == psn) srn_window_untime(&window_);
@@ -100,7 +100,7 @@ void Board::Sent(uint64_t now, uint32_t psn) {
   NoteOut();
 }
 
-uint64_t Board::Due(uint64_t now) const {
+uint64_t Lost::Due(uint64_t now) const {
   if (!score_) return UINT64_MAX;
   const srn_score_wait wait = Wait();
   const uint64_t due = srn_score_due(score_.get(), &wait, now);

@@ -11,9 +11,9 @@
 
 namespace model {
 
-class Board {
+class Lost {
  public:
-  Board(srn_window& window, srn_rtt& rtt) : window_(window), rtt_(rtt) {}
+  Lost(srn_window& window, srn_rtt& rtt) : window_(window), rtt_(rtt) {}
 
   // Return: whether a SACK says anything new.
   bool Heard(const Answer& sack, uint64_t now);
