@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a sender knows of holes at its peer, around the module's scoreboard, as board.c and lost.c
-// do it for a QP.
+// What a sender knows of holes at its peer, as lost.c has it for a QP.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
+#include "board.h"
 #include "packets.h"
 #include "rooms.h"
 
@@ -24,26 +23,21 @@ class Lost {
   // Return: how many PSNs from `psn` on go again now, or 0.
   uint32_t Next(uint64_t now, uint32_t* psn);
   void Sent(uint64_t now, uint32_t psn);
-  void SentNew() {
-    if (score_) srn_score_used(score_.get(), 1);
-  }
+  void SentNew() { board_.SentNew(1); }
 
-  bool is_open() const { return score_ != nullptr; }
-  bool Has(uint32_t psn) const { return score_ && srn_psns_has(&score_->has, psn); }
+  bool is_open() const { return board_.is_open(); }
+  bool Has(uint32_t psn) const { return is_open() && srn_psns_has(&board_.score()->has, psn); }
   // Return: in how many ns to look at Next() again; UINT64_MAX: not by itself.
-  uint64_t Due(uint64_t now) const;
+  uint64_t Due(uint64_t now) const { return board_.Due(now); }
 
  private:
-  srn_score_wait Wait() const;
   void NoteTwice(uint32_t twice);
-  void NoteTook(uint64_t now);
-  void Conclude(const srn_score_wait& wait, uint64_t now);
-  void NoteOut() { srn_window_set_out(&window_, srn_score_out(score_.get(), window_.at.psn)); }
+  void NoteOut() { srn_window_set_out(&window_, board_.Out()); }
 
   srn_window& window_;
   srn_rtt& rtt_;
   srn_reorder reorder_ = {};
-  std::unique_ptr<srn_score> score_;
+  Board board_{window_, rtt_, reorder_};
 };
 
 }  // namespace model
