@@ -14,6 +14,7 @@
 #include "gaps.h"
 #include "lost.h"
 #include "packets.h"
+#include "retry.h"
 #include "rooms.h"
 
 namespace model {
@@ -48,18 +49,11 @@ class Reader {
   void SendMissing();
   void SendNew();
   uint32_t LeftOf(uint32_t psn) const;  // of its request, from there on
-  void TimeIt(uint32_t psn);
   void Progress(uint32_t una);
-  void LookAtDelay();
-  void Await();
-  void Restart();
-  void Silent();
-  void Probe();
+  void Probe(uint32_t nth);
   void Seek(uint32_t psn);
-  uint64_t Timeout() const;
 
   Events& events_;
-  srn_lately& known_;
   const Reads reads_;
   const std::function<void(const Ask&)> asks_;
   srn_window window_ = {};
@@ -67,13 +61,12 @@ class Reader {
   srn_reorder reorder_ = {};
   Lost lost_;
   Gaps gaps_;
-  Alarm gap_, silence_;
+  Retry retry_;
+  Alarm gap_;
   std::deque<Message> messages_;  // that have begun and are not done
   std::bitset<SRN_PSNS> early_;
   std::array<uint32_t, 128> rd_last_ = {};
-  bool finished_ = false, probing_ = false;
-  uint32_t probes_ = 0, used_ = 0;
-  uint64_t waited_ = 0, step_ = 0;
+  bool finished_ = false;
   uint64_t done_ = 0, posted_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The requester's side of a connection: around the module's window and RTT what requester.c,
-// again.c and retry.c do with them.
+// The requester's side of a connection: around the module's window and RTT what requester.c and
+// again.c do with them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "events.h"
 #include "lost.h"
 #include "packets.h"
+#include "retry.h"
 #include "rooms.h"
 
 namespace model {
@@ -39,7 +40,7 @@ class Sender {
   bool is_idle() const { return srn_window_inflight(&window_) == 0; }
   uint64_t unacked() const { return posted_ - acked_; }
   // Times that it gave up waiting, and began anew.
-  uint64_t timeouts() const { return timeouts_; }
+  uint64_t timeouts() const { return retry_.timeouts(); }
 
  private:
   // What leaves.
@@ -49,38 +50,25 @@ class Sender {
   uint64_t Left() const { return unacked() - srn_window_inflight(&window_); }
   bool MayGo() const;
   bool WantsAck() const;
-  void TimeIt();
   void Transmit(uint32_t psn, bool asked);
 
   // What comes, and what does not.
   void Post();
   void Tick();
   void Progress(uint32_t una);
-  void LookAtDelay();
-  void Await();
-  void Restart();
-  void Silent();
-  void Probe();
-  void TimedOut();
+  void Probe(uint32_t nth);
   void Seek(uint32_t psn);
-  uint64_t AckTimeout() const;
 
   Events& events_;
-  srn_lately& known_;
   const std::function<void(const Request&)> sends_;
   srn_window window_ = {};
   srn_rtt rtt_ = {};
   Lost board_;
+  Retry retry_;
   const Program program_;
-  Alarm gap_, silence_, tick_;
+  Alarm gap_, tick_;
   bool more_ = false;  // what is posted once was
   bool finished_ = false;
-  bool probing_ = false;  // after a timeout: one packet at a time
-  uint32_t probes_ = 0;   // since the last answer
-  uint32_t used_ = 0;     // retries, likewise
-  uint64_t waited_ = 0;   // ns, towards the timeout,
-  uint64_t step_ = 0;     // and what is being waited
-  uint64_t timeouts_ = 0;
   uint64_t acked_ = 0;   // packets,
   uint64_t posted_ = 0;  // and all that are known of
 };
