@@ -37,6 +37,16 @@ static void tell(struct kunit *test, struct srn_qp *qp)
 	KUNIT_EXPECT_FALSE(test, qp->resp.ack.pending);
 }
 
+/* It has a request wait, for no time to speak of. */
+static struct srn_qp *refusing_qp(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 0);
+
+	qp->min_rnr_timer = 1;
+	srn_ack_rnr(qp);
+	return qp;
+}
+
 static void srn_ack_coalesce_test(struct kunit *test)
 {
 	struct srn_qp *qp = fake_qp(test, 0);
@@ -180,10 +190,8 @@ static void srn_ack_rnr_lost_again_test(struct kunit *test)
 /* Nothing was in flight behind it; what comes now the peer posted since. */
 static void srn_ack_rnr_resumed_test(struct kunit *test)
 {
-	struct srn_qp *qp = fake_qp(test, 0);
+	struct srn_qp *qp = refusing_qp(test);
 
-	qp->min_rnr_timer = 1;
-	srn_ack_rnr(qp);
 	tell(test, qp);
 	usleep_range(1000, 2000);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
@@ -234,10 +242,8 @@ static void srn_ack_swapped_test(struct kunit *test)
 /* What the peer sent before the RNR NAK reached it comes late, and each for the first time. */
 static void srn_ack_rnr_queued_test(struct kunit *test)
 {
-	struct srn_qp *qp = fake_qp(test, 0);
+	struct srn_qp *qp = refusing_qp(test);
 
-	qp->min_rnr_timer = 1;
-	srn_ack_rnr(qp);
 	tell(test, qp);
 	qp->resp.ack.resumes_ns = U64_MAX;		/* however slow the machine is */
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);
@@ -331,10 +337,8 @@ static void srn_ack_rnr_in_its_time_test(struct kunit *test)
 /* The refusal has not left: who was not told to wait has not waited. */
 static void srn_ack_rnr_untold_test(struct kunit *test)
 {
-	struct srn_qp *qp = fake_qp(test, 0);
+	struct srn_qp *qp = refusing_qp(test);
 
-	qp->min_rnr_timer = 1;
-	srn_ack_rnr(qp);
 	usleep_range(1000, 2000);
 	srn_ack_gap(qp, 1, SRN_HELD_NOT);
 	srn_ack_gap(qp, 2, SRN_HELD_NOT);
@@ -348,10 +352,8 @@ static void srn_ack_rnr_untold_test(struct kunit *test)
  */
 static void srn_ack_rnr_held_late_test(struct kunit *test)
 {
-	struct srn_qp *qp = fake_qp(test, 0);
+	struct srn_qp *qp = refusing_qp(test);
 
-	qp->min_rnr_timer = 1;
-	srn_ack_rnr(qp);
 	tell(test, qp);
 	qp->resp.ack.resumes_ns = U64_MAX;
 	srn_ack_gap(qp, 1, SRN_HELD_AGAIN);

@@ -13,12 +13,7 @@
 
 static inline struct srn_window *new_window(struct kunit *test)
 {
-	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	srn_window_start(w, FIRST, 1024);
-	fake_reads_room(test, w);
-	return w;
+	return fake_window(test, FIRST);
 }
 
 static inline struct srn_window *grown_window(struct kunit *test)

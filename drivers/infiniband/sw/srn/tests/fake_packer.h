@@ -86,6 +86,21 @@ static inline void run(struct srn_qp *qp)
 	local_bh_enable();
 }
 
+/* They are posted, @prepare does something to them, and they leave. */
+static inline struct srn_qp *send_packed(struct kunit *test, u32 num, u32 len,
+					 void (*prepare)(struct srn_qp *qp))
+{
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_packer(test, num, len);
+	if (prepare)
+		prepare(qp);
+	run(qp);
+	migrate_enable();
+	return qp;
+}
+
 /* How many packets the next skb that left has; 0: none is left. */
 static inline u32 next_skb(struct kunit *test, struct srn_pack_cut *cut, bool *packed)
 {
@@ -125,15 +140,9 @@ struct row {
 
 static inline void expect_row(struct kunit *test, const struct row *row)
 {
-	struct srn_qp *qp;
+	struct srn_qp *qp = send_packed(test, row->num, row->len, row->prepare);
 
-	migrate_disable();
-	qp = new_packer(test, row->num, row->len);
-	if (row->prepare)
-		row->prepare(qp);
-	run(qp);
 	WRITE_ONCE(srn_run_stopped, false);
-	migrate_enable();
 	expect_sent(test, row->sent);
 	KUNIT_EXPECT_NULL(test, qp->req.pack.skb);
 }

@@ -6,15 +6,11 @@
 /* A list goes at once, each message as it is, and only the last asks. */
 static void srn_requester_pack_list_test(struct kunit *test)
 {
+	struct srn_qp *qp = send_packed(test, 8, 9, NULL);
 	struct srn_pack_cut cut;
-	struct srn_qp *qp;
 	bool packed;
 	u32 i = 0;
 
-	migrate_disable();
-	qp = new_packer(test, 8, 9);
-	run(qp);
-	migrate_enable();
 	KUNIT_ASSERT_EQ(test, next_skb(test, &cut, &packed), 8);
 	KUNIT_ASSERT_TRUE(test, packed);
 	KUNIT_EXPECT_EQ(test, be32_get_bits(cut.bth.apsn, SRN_BTH_PSN), PSN);
@@ -43,14 +39,10 @@ static void srn_requester_pack_list_test(struct kunit *test)
 static void srn_requester_pack_asks_test(struct kunit *test)
 {
 	struct srn_pack_cut cut;
-	struct srn_qp *qp;
 	bool packed;
 	u32 i = 0;
 
-	migrate_disable();
-	qp = new_packer(test, MANY, 8);
-	run(qp);
-	migrate_enable();
+	send_packed(test, MANY, 8, NULL);
 	KUNIT_ASSERT_EQ(test, next_skb(test, &cut, &packed), MANY);
 	do {
 		i++;

@@ -2,6 +2,12 @@
 /* The first messages of a connection, which leave as one pack, beyond the window that they open. */
 #include "fake_packer.h"
 
+/* As it begins, and as little as it may get. */
+static void young(struct srn_qp *qp)
+{
+	qp->window.cwnd = SRN_WINDOW_FEW;
+}
+
 /* That a young connection's goes on beyond the window lasts no longer than it does, and who fills it asks. */
 static void srn_requester_pack_young_test(struct kunit *test)
 {
@@ -12,11 +18,7 @@ static void srn_requester_pack_young_test(struct kunit *test)
 	u32 i, num;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		migrate_disable();
-		qp = new_packer(test, 100, lens[i]);
-		qp->window.cwnd = SRN_WINDOW_FEW;
-		run(qp);
-		migrate_enable();
+		qp = send_packed(test, 100, lens[i], young);
 		num = next_skb(test, &cut, &packed);
 		KUNIT_EXPECT_TRUE(test, packed);
 		do
@@ -32,12 +34,6 @@ static void srn_requester_pack_young_test(struct kunit *test)
 		srn_window_acked(&qp->window, qp->window.at.psn);
 		KUNIT_EXPECT_EQ(test, qp->window.cwnd, 2 * SRN_WINDOW_FEW);
 	}
-}
-
-/* As it begins, and as little as it may get. */
-static void young(struct srn_qp *qp)
-{
-	qp->window.cwnd = SRN_WINDOW_FEW;
 }
 
 static void young_a_long_one(struct srn_qp *qp)

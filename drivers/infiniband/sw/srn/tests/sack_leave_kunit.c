@@ -59,17 +59,25 @@ static void purge(void *arg)
 	srn_hold_purge(qp->dev, &qp->resp.hold);
 }
 
-/* Misses a packet, and has told so. */
-static struct srn_qp *new_holder(struct kunit *test)
+/* Misses a packet, and has told so. Until stop() this CPU is the test's. */
+static struct srn_qp *start(struct kunit *test)
 {
-	struct srn_qp *qp = new_qp(test);
+	struct srn_qp *qp;
 
+	migrate_disable();
+	qp = new_qp(test);
 	srn_hold_widen(qp->dev, &qp->resp.hold, MTU);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, purge, qp));
 	fake_route(test, &qp->path, leave);
 	local_bh_disable();
 	keep(test, qp, 1);
 	return qp;
+}
+
+static void stop(void)
+{
+	local_bh_enable();
+	migrate_enable();
 }
 
 static u64 sent(const struct srn_qp *qp, enum srn_counter counter)
@@ -80,10 +88,8 @@ static u64 sent(const struct srn_qp *qp, enum srn_counter counter)
 /* Between two of them is time, and an alarm in the end of it. */
 static void srn_sack_in_time_test(struct kunit *test)
 {
-	struct srn_qp *qp;
+	struct srn_qp *qp = start(test);
 
-	migrate_disable();
-	qp = new_holder(test);
 	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 1);
 	KUNIT_EXPECT_EQ(test, qp->resp.ack.tells_ns, qp->resp.ack.sacks_ns + 50 * NSEC_PER_USEC);
 	qp->resp.ack.tells_ns = ktime_get_ns() + NSEC_PER_SEC;
@@ -96,19 +102,16 @@ static void srn_sack_in_time_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 2);
 	srn_ack_send(qp);
 	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 2);
-	local_bh_enable();
-	migrate_enable();
+	stop();
 }
 
 /* After a long one more time passes: on a long path each has a map of hundreds of bytes. */
 static void srn_sack_long_is_rare_test(struct kunit *test)
 {
 	static const struct { u32 psn; u64 us; } rows[] = { { 256, 50 }, { 512, 100 }, { 7680, 800 } };
-	struct srn_qp *qp;
+	struct srn_qp *qp = start(test);
 	int i;
 
-	migrate_disable();
-	qp = new_holder(test);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		qp->resp.ack.tells_ns = 0;
 		qp->resp.ack.sacks = 0;
@@ -116,8 +119,7 @@ static void srn_sack_long_is_rare_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, qp->resp.ack.tells_ns - qp->resp.ack.sacks_ns,
 				    rows[i].us * NSEC_PER_USEC, "%d", i);
 	}
-	local_bh_enable();
-	migrate_enable();
+	stop();
 }
 
 /* All that is held, as far as a packet of the path has room, and what needs no memory of its own. */
@@ -128,12 +130,10 @@ static void srn_sack_told_test(struct kunit *test)
 		{ 512, SRN_HOLD_WIDE, 125 }, { 256, SRN_HOLD_WIDE, 61 },
 		{ 1024, SRN_HOLD_WIDE, 253, true }, { 4096, SRN_HOLD_WIDE, 253, true },
 	};
+	struct srn_qp *qp = start(test);
 	struct sk_buff *skb;
-	struct srn_qp *qp;
 	u32 i, n;
 
-	migrate_disable();
-	qp = new_holder(test);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		srn_hold_purge(qp->dev, &qp->resp.hold);
 		srn_hold_widen(qp->dev, &qp->resp.hold, rows[i].mtu);
@@ -150,18 +150,15 @@ static void srn_sack_told_test(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, told.words[n],
 					    srn_psns_word(qp->resp.hold.held, 1 + 32 * n), "row %u", i);
 	}
-	local_bh_enable();
-	migrate_enable();
+	stop();
 }
 
 /* Many SACKs are no proof that nobody listens, on a long path; much time between them is. */
 static void srn_sack_in_vain_test(struct kunit *test)
 {
-	struct srn_qp *qp;
+	struct srn_qp *qp = start(test);
 	u32 psn;
 
-	migrate_disable();
-	qp = new_holder(test);
 	for (psn = 2; psn < 40; psn++) {
 		qp->resp.ack.tells_ns = 0;
 		if (psn == 20)
@@ -170,8 +167,7 @@ static void srn_sack_in_vain_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_NAK), psn >= 20);
 	}
 	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), 39);
-	local_bh_enable();
-	migrate_enable();
+	stop();
 }
 
 static struct kunit_case srn_sack_leave_cases[] = {

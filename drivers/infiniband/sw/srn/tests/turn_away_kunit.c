@@ -52,6 +52,16 @@ static void srn_turn_away_shared_test(struct kunit *test)
 	end_all(hogs);
 }
 
+/* After each of so many rounds there is more to flush. */
+static struct fake *new_flusher(struct kunit *test, int more)
+{
+	struct fake *f = new_fake(test);
+
+	f->left = SRN_LEFT_LATER;
+	f->more = more;
+	return f;
+}
+
 static bool kicks_here_once(struct fake *f)
 {
 	bool left;
@@ -75,10 +85,8 @@ static int kicks_here(struct fake *f)
 /* What nobody waits for is done by a worker, or by who causes it: not in a softirq. */
 static void srn_turn_later_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, 100);
 
-	f->left = SRN_LEFT_LATER;
-	f->more = 100;
 	srn_turn_kick(&f->turn, SRN_TURN_FLUSH);
 	wait_idle(f);
 	KUNIT_EXPECT_EQ(test, f->rounds, 101);
@@ -125,10 +133,8 @@ static void srn_turn_listed_test(struct kunit *test)
 /* Between the parts nobody has the turn: a sleeper gets it at once, a packet goes on. */
 static void srn_turn_put_down_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, 3);
 
-	f->left = SRN_LEFT_LATER;
-	f->more = 3;
 	KUNIT_EXPECT_TRUE(test, kicks_here_once(f));
 	KUNIT_EXPECT_EQ(test, f->rounds, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)SRN_TURN_MORE);
@@ -143,10 +149,8 @@ static void srn_turn_put_down_test(struct kunit *test)
 /* A packet that came meanwhile is not put down with the rest; what was rung for is. */
 static void srn_turn_put_down_news_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, 1);
 
-	f->left = SRN_LEFT_LATER;
-	f->more = 1;
 	f->kick_inside = SRN_TURN_RX;
 	KUNIT_EXPECT_FALSE(test, kicks_here_once(f));
 	KUNIT_EXPECT_EQ(test, f->rounds, 2);
@@ -162,10 +166,8 @@ static void srn_turn_put_down_news_test(struct kunit *test)
 /* However much others post meanwhile, who gives it back comes out; a worker has the rest. */
 static void srn_turn_disown_bounded_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, INT_MAX);
 
-	f->left = SRN_LEFT_LATER;
-	f->more = INT_MAX;
 	srn_turn_own(&f->turn);
 	atomic_or(SRN_TURN_MORE, &f->turn.bits);
 	srn_turn_disown(&f->turn);
@@ -178,11 +180,9 @@ static void srn_turn_disown_bounded_test(struct kunit *test)
 /* Those who ring in vain do not make it a worker's. */
 static void srn_turn_here_beside_news_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, 100);
 	int passed_on = 0;
 
-	f->left = SRN_LEFT_LATER;
-	f->more = 100;
 	f->news = SRN_TURN_SQ;
 	while (f->more > 0)
 		passed_on += !kicks_here_once(f);
@@ -196,10 +196,8 @@ static void srn_turn_here_beside_news_test(struct kunit *test)
 /* Who does not come back for the rest leaves it to a worker. */
 static void srn_turn_give_away_test(struct kunit *test)
 {
-	struct fake *f = new_fake(test);
+	struct fake *f = new_flusher(test, 3);
 
-	f->left = SRN_LEFT_LATER;
-	f->more = 3;
 	KUNIT_EXPECT_TRUE(test, kicks_here_once(f));
 	local_bh_disable();
 	srn_turn_give_away(&f->turn);

@@ -20,23 +20,14 @@ static void answer(struct srn_window *w, u64 delay_ns, u64 now_ns)
 	srn_window_mind(w);
 }
 
-static void fill(struct srn_window *w)
-{
-	while (!srn_window_is_full(w, 1))
-		srn_window_sent(w, 1, true, false);
-}
-
 /* It has filled a queue with 64 packets, and its path is not to be looked at. */
 static struct srn_window *new_window(struct kunit *test)
 {
-	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	struct srn_window *w = fake_window(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	srn_window_start(w, 0, 1024);
-	fake_reads_room(test, w);
 	w->cwnd = 64;
 	w->crowd.look_ns = U64_MAX;
-	fill(w);
+	fake_fill(w);
 	answer(w, FULL, START);
 	return w;
 }
@@ -62,7 +53,7 @@ static void srn_window_full_queue_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, 48);
 	for (i = 0; i < 20; i++) {
 		srn_window_acked(w, w->at.psn);
-		fill(w);
+		fake_fill(w);
 		srn_window_lost(w, 1, 0, START);
 	}
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
@@ -79,7 +70,7 @@ static void srn_window_floor_test(struct kunit *test)
 	w->floor = 4;
 	for (i = 0; i < 20; i++) {
 		srn_window_acked(w, w->at.psn);
-		fill(w);
+		fake_fill(w);
 		answer(w, FULL, START);
 		srn_window_lost(w, 1, 0, START);
 	}
@@ -102,7 +93,7 @@ static void srn_window_stale_test(struct kunit *test)
 
 	w->crowd.look_ns = 0;
 	srn_window_acked(w, w->at.psn);
-	fill(w);
+	fake_fill(w);
 	srn_window_lost(w, 1, 0, START);
 	KUNIT_ASSERT_EQ(test, w->cwnd, 1);
 	KUNIT_ASSERT_EQ(test, w->ssthresh, 24);
@@ -177,7 +168,7 @@ static void srn_window_tail_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_window_drained(w, AGAIN, START + AGAIN - 1), 0);
 	srn_window_acked(w, 29);
 	srn_window_acked(w, 30);
-	fill(w);
+	fake_fill(w);
 	KUNIT_EXPECT_FALSE(test, w->draining);
 	KUNIT_EXPECT_EQ(test, srn_window_drained(w, AGAIN, START + AGAIN), 34);
 	KUNIT_EXPECT_EQ(test, srn_window_drained(w, AGAIN, START + AGAIN), 0);
@@ -188,7 +179,7 @@ static void srn_window_tail_test(struct kunit *test)
 
 	w = crowded(test);
 	srn_window_seek(w, (struct srn_cursor){ .psn = 0 });
-	fill(w);
+	fake_fill(w);
 	KUNIT_EXPECT_EQ(test, srn_window_drained(w, AGAIN, START + AGAIN), 0);
 	KUNIT_EXPECT_FALSE(test, w->draining);
 }
@@ -210,7 +201,7 @@ static void srn_window_mind_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
 	answer(w, 0, START);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
-	fill(w);
+	fake_fill(w);
 	srn_window_acked(w, w->at.psn);
 	KUNIT_EXPECT_GT(test, w->cwnd, 1);
 }
@@ -224,7 +215,7 @@ static void srn_window_look_test(struct kunit *test)
 	int i;
 
 	srn_window_acked(w, w->at.psn);
-	fill(w);
+	fake_fill(w);
 	w->crowd.look_ns = START + MS;
 	answer(w, MS / 10, START + MS - 1);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 48);
@@ -233,7 +224,7 @@ static void srn_window_look_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, w->draining);
 	srn_window_acked(w, w->at.psn);
 	for (i = 0; i < 6; i++) {
-		fill(w);
+		fake_fill(w);
 		srn_window_acked(w, w->at.psn);
 	}
 	KUNIT_EXPECT_EQ(test, w->cwnd, 48);
@@ -261,10 +252,8 @@ static void srn_window_narrow_test(struct kunit *test)
 /* Short READs begin with few, and where queues are minded with so few that all of them are 16. */
 static void srn_window_chunk_of_few_test(struct kunit *test)
 {
-	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	struct srn_window *w = fake_window(test, 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	srn_window_start(w, 0, 1024);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 16, false), 8);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 16, true), 8);
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 129, 16, false), 64);

@@ -7,8 +7,7 @@
 /* Sends what the window takes and has all of it acknowledged. */
 static void turn_over(struct srn_window *w)
 {
-	while (!srn_window_is_full(w, 1))
-		srn_window_sent(w, 1, true, false);
+	fake_fill(w);
 	srn_window_acked(w, w->at.psn);
 }
 
@@ -193,8 +192,7 @@ static void srn_window_gap_test(struct kunit *test)
 	struct srn_window *w = grown_window(test);
 	int i;
 
-	while (!srn_window_is_full(w, 1))
-		srn_window_sent(w, 1, true, false);
+	fake_fill(w);
 	gap(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	/* More gaps in what was out then say nothing new. */
@@ -256,8 +254,7 @@ static void srn_window_shares_queue_test(struct kunit *test)
 		for (i = 0, queued = 0; i < ARRAY_SIZE(w); i++) {
 			u32 n = w[i]->cwnd, fits = min(n, room - queued);
 
-			while (!srn_window_is_full(w[i], 1))
-				srn_window_sent(w[i], 1, true, false);
+			fake_fill(w[i]);
 			srn_window_acked(w[i], srn_psn_add(w[i]->una, fits));
 			if (!fits)
 				srn_window_collapsed(w[i]);
@@ -338,8 +335,7 @@ static void srn_window_new_life_test(struct kunit *test)
 	for (life = 0; life < 2; life++) {
 		srn_window_start(w, FIRST, 1024);
 		w->cwnd = w->full;
-		while (!srn_window_is_full(w, 1))
-			srn_window_sent(w, 1, true, false);
+		fake_fill(w);
 		gap(w);
 		KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW * 3 / 4);
 	}
@@ -381,10 +377,8 @@ static void srn_window_cut_ends_test(struct kunit *test)
 /* For a while after a loss nothing leaves as a run. */
 static void srn_window_doubt_test(struct kunit *test)
 {
-	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	struct srn_window *w = new_window(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	srn_window_start(w, 0, 1024);
 	KUNIT_EXPECT_EQ(test, w->doubt, 0);
 	gap(w);
 	srn_window_sent(w, SRN_RUN_DOUBT - 1, false, false);

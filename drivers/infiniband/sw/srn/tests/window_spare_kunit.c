@@ -4,12 +4,6 @@
 
 #include <kunit/test.h>
 
-static void send_all(struct srn_window *w)
-{
-	while (!srn_window_is_full(w, 1))
-		srn_window_sent(w, 1, true, false);
-}
-
 /* Back to the oldest, which goes again alone. */
 static void fall_silent(struct srn_window *w, bool longer)
 {
@@ -35,7 +29,7 @@ static void srn_window_spare_test(struct kunit *test)
 	struct srn_window *w = grown_window(test);
 	int i;
 
-	send_all(w);
+	fake_fill(w);
 	for (i = 0; i < 3; i++) {
 		fall_silent(w, i);
 		KUNIT_EXPECT_EQ(test, w->cwnd, 1);
@@ -44,7 +38,7 @@ static void srn_window_spare_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, jump(w, psn(32), true), psn(32));
 	KUNIT_EXPECT_EQ(test, w->cwnd, 2);
 	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
-	send_all(w);
+	fake_fill(w);
 	KUNIT_EXPECT_EQ(test, jump(w, psn(64), true), psn(SRN_WINDOW));
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
@@ -52,7 +46,7 @@ static void srn_window_spare_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_window_spare(w, true), psn(64));
 	/* The next silence is another one. */
 	srn_window_acked(w, psn(SRN_WINDOW));
-	send_all(w);
+	fake_fill(w);
 	fall_silent(w, false);
 	KUNIT_EXPECT_LE(test, w->ssthresh, SRN_WINDOW / 2);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
@@ -63,10 +57,10 @@ static void srn_window_spare_all_test(struct kunit *test)
 {
 	struct srn_window *w = grown_window(test);
 
-	send_all(w);
+	fake_fill(w);
 	fall_silent(w, false);
 	jump(w, psn(2), true);
-	send_all(w);
+	fake_fill(w);
 	KUNIT_EXPECT_EQ(test, jump(w, psn(SRN_WINDOW), true), psn(SRN_WINDOW));
 	KUNIT_EXPECT_LE(test, w->cwnd, SRN_WINDOW / 2 + SRN_WINDOW_FEW);
 	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
@@ -74,7 +68,7 @@ static void srn_window_spare_all_test(struct kunit *test)
 	/* By one answer: nobody knows, but there is nothing to be sent again. */
 	srn_window_start(w, FIRST, 1024);
 	w->cwnd = w->full;
-	send_all(w);
+	fake_fill(w);
 	fall_silent(w, false);
 	KUNIT_EXPECT_EQ(test, jump(w, psn(SRN_WINDOW), true), psn(SRN_WINDOW));
 	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW / 2);
@@ -93,10 +87,10 @@ static void srn_window_spare_grows_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		srn_window_start(w, FIRST, 1024);
 		w->ssthresh = rows[i].ssthresh;
-		send_all(w);
+		fake_fill(w);
 		fall_silent(w, false);
 		jump(w, psn(4), true);
-		send_all(w);
+		fake_fill(w);
 		jump(w, psn(10), true);
 		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].cwnd, "%d", i);
 	}
@@ -110,11 +104,11 @@ static void srn_window_spare_most_test(struct kunit *test)
 	w->most = 4 * SRN_WINDOW;
 	w->cwnd = 4 * SRN_WINDOW;
 	w->ssthresh = 4 * SRN_WINDOW;
-	send_all(w);
+	fake_fill(w);
 	fall_silent(w, false);
 	srn_window_move(w);
 	jump(w, psn(2), true);
-	send_all(w);
+	fake_fill(w);
 	jump(w, psn(8), true);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	KUNIT_EXPECT_EQ(test, w->ssthresh, SRN_WINDOW);
@@ -170,7 +164,7 @@ static void srn_window_spares_not_test(struct kunit *test)
 	for (how = 0; how < 6; how++) {
 		sacks = how != 5;
 		srn_window_start(w, FIRST, 1024);
-		send_all(w);
+		fake_fill(w);
 		fall_silent(w, false);
 		if (how == 0)
 			gap(w);
