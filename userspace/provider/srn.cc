@@ -75,14 +75,16 @@ int GetContext(Context& context, bool poller, GetContextResponse& resp) {
 }
 
 // Without a poller all works, by system calls: who cannot have one is told of it where he asks.
+void SayNoPoller(const Context& context, int err) {
+  if (std::getenv("IBV_SHOW_WARNINGS") == nullptr) return;
+  fprintf(stderr, "srn: no poller for %s: %s\n", context.vctx.context.device->name, strerror(err));
+}
+
 int GetContextAsWished(Context& context, GetContextResponse& resp) {
   if (WantsPoller()) {
     const int err = GetContext(context, /*poller=*/true, resp);
     if (!err) return 0;
-    if (std::getenv("IBV_SHOW_WARNINGS") != nullptr) {
-      fprintf(stderr, "srn: no poller for %s: %s\n", context.vctx.context.device->name,
-              strerror(err));
-    }
+    SayNoPoller(context, err);
   }
   return GetContext(context, /*poller=*/false, resp);
 }
@@ -92,7 +94,10 @@ void MapPoller(Context& context, const srn_alloc_ucontext_resp& resp) {
   if (!(resp.comp_mask & SRN_UCONTEXT_POLLER)) return;
   void* page = mmap(nullptr, resp.poller_len, PROT_READ, MAP_SHARED, context.vctx.context.cmd_fd,
                     static_cast<off_t>(resp.poller_offset));
-  if (page == MAP_FAILED) return;
+  if (page == MAP_FAILED) {
+    SayNoPoller(context, errno);
+    return;
+  }
   context.poller = static_cast<srn_poller_page*>(page);
   context.poller_length = resp.poller_len;
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdlib>
 
+#include <gmock/gmock.h>
+
 #include "poster.h"
 
 namespace srn::test {
@@ -56,6 +58,20 @@ TEST_F(PollerTest, WhoCannotHaveOneRings) {
   kernel_.poller_error = EOPNOTSUPP;
   Open("1");
   EXPECT_EQ(kernel_.poller, nullptr);
+  ibv_qp* qp = MakeQp(IBV_QPT_RC);
+  kernel_.Of(qp).page->status = SRN_QP_NEED_DB;
+  Post(qp, SendWr(IBV_WR_SEND));
+  EXPECT_EQ(kernel_.doorbells.size(), 1u);
+}
+
+// The module has made it, and its page cannot be mapped.
+TEST_F(PollerTest, WhoCannotSeeWhetherItSleepsRingsAndIsTold) {
+  setenv("IBV_SHOW_WARNINGS", "1", /*overwrite=*/1);
+  testing::internal::CaptureStderr();
+  kernel_.BreakNextOffset();
+  Open("1");
+  unsetenv("IBV_SHOW_WARNINGS");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("srn: no poller for "));
   ibv_qp* qp = MakeQp(IBV_QPT_RC);
   kernel_.Of(qp).page->status = SRN_QP_NEED_DB;
   Post(qp, SendWr(IBV_WR_SEND));
