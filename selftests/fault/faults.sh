@@ -29,14 +29,13 @@ text_of() {
 		awk -v name="$1" 'found { print $1; exit } $2 == name { printf "%s ", $1; found = 1 }'
 }
 
-# faults_within START END [FUNCTION]: only with these functions on the stack. Every allocation
-# counts, those that may sleep and single pages as well, and a fault says nothing in the log.
-# Nothing that FUNCTION asks for fails: by itself kmemleak's own, which it makes for each of the
-# others and has a pool for.
+# faults_within START END: only with these functions on the stack. Every allocation counts, those
+# that may sleep and single pages as well, and a fault says nothing in the log. Nothing that
+# kmemleak asks for fails, which it does for each of the others, and has a pool for.
 faults_within() {
 	local reject
 
-	read -ra reject < <(text_of "${3:-__alloc_object}")
+	read -ra reject < <(text_of __alloc_object)
 	[ ${#reject[@]} != 2 ] || {
 		set_fault reject-start "${reject[0]}" && set_fault reject-end "${reject[1]}"
 	} || return
