@@ -8,7 +8,7 @@
 # sampled DIRECTORY WORKLOAD [OPTION...]: leaves the table and the samples there, for rooms.awk.
 sampled() {
 	mkdir -p "$1"
-	perf record -q -a -e cpu-clock -F 20000 -o "$WORK/perf.data" "$srnbench" --pair srn=srn0,srn1 \
+	perf record -q -a -e cpu-clock -F 20000 -o "$WORK/perf.data" "$srnbench" --pair "srn=${PAIR:-srn0,srn1}" \
 		--rounds "$counted_rounds" --seconds "$counted_seconds" --only "$2" "${@:3}" >"$1/table" &&
 		perf report -q -i "$WORK/perf.data" --kallsyms=/proc/kallsyms -F sample,comm,dso,sym -t '|' \
 			--stdio >"$1/samples"
