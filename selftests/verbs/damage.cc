@@ -47,6 +47,9 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Window[12].*", kRefused},
       {"*SharedQueue.MessageLonger*", kRefused},
       {"*SharedQueue.ProtectionDomain*", kRefused},
+      {"*Straight.RightsAreRights*", kRefused},
+      {"*Straight.KeysAreKeys*", "rcvd_bad_qp_state"},
+      {"*Straight.RegionsThatGo*", kRefused},
       {"*Threads.RegionChangesItsRights*", kRefused},
 
       {"*Rnr.*", kNotReady},

@@ -19,6 +19,7 @@
 #include "run.h"
 #include "sgl.h"
 #include "stats.h"
+#include "straight.h"
 #include "train.h"
 
 static enum srn_verdict get_mem(struct srn_qp *qp, u64 va, u32 rkey, u32 len, struct srn_mem **mem)
@@ -87,6 +88,15 @@ static void collect(struct srn_qp *qp, struct sk_buff_head *built, struct sk_buf
 	srn_ack_implied(qp, psn);
 }
 
+/* Up to and including @psn. What is answered for the first time is behind all that was. */
+static void carried(struct srn_qp *qp, const struct srn_replay_slot *slot, u32 psn)
+{
+	u32 end = srn_psn_add(psn, 1);
+
+	if (!slot->again || srn_psn_diff(end, qp->resp.carried_psn) > 0)
+		qp->resp.carried_psn = end;
+}
+
 /* In runs and trains, where the path takes them; the last one does not wait for the next answer. */
 static void transmit(struct srn_qp *qp, struct sk_buff_head *built)
 {
@@ -150,13 +160,14 @@ static bool copy_pages(struct sk_buff *skb, struct srn_mem *mem, u64 va, u32 len
 /* What stands in front of the @len bytes of @num packets as one. */
 static struct sk_buff *begin_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
 				 const struct srn_read_packet *pkt, u32 num, u32 len,
-				 const struct srn_lease *lease)
+				 const struct srn_lease *lease, bool bare)
 {
 	struct srn_run run = {
 		.num = num,
 		.each = qp->mtu,
 		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
-		.flags = lease ? SRN_PKT_LENT : 0,
+		.flags = (lease ? SRN_PKT_LENT : 0) | (bare ? SRN_PKT_BARE : 0),
+		.rest = bare ? len - (num - 1) * qp->mtu : 0,
 	};
 	struct sk_buff *skb;
 
@@ -186,7 +197,7 @@ static struct sk_buff *lend_run(struct srn_qp *qp, const struct srn_replay_slot 
 	if (!srn_lease_may(mem))
 		return NULL;
 	srn_lease_make(&lease, mem, qp->who.qpn);
-	skb = begin_run(qp, slot, pkt, num, len, &lease);
+	skb = begin_run(qp, slot, pkt, num, len, &lease, false);
 	if (!skb || !srn_mem_attach(mem, pkt->va, skb, len))
 		return skb;
 	kfree_skb(skb);
@@ -197,7 +208,7 @@ static struct sk_buff *copy_run(struct srn_qp *qp, const struct srn_replay_slot 
 				const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num,
 				u32 len)
 {
-	struct sk_buff *skb = begin_run(qp, slot, pkt, num, len, NULL);
+	struct sk_buff *skb = begin_run(qp, slot, pkt, num, len, NULL, false);
 
 	if (!skb || copy_pages(skb, mem, pkt->va, len))
 		return skb;
@@ -214,6 +225,30 @@ static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot
 	return lend_run(qp, slot, pkt, mem, num, len) ?: copy_run(qp, slot, pkt, mem, num, len);
 }
 
+static u32 bare_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
+{
+	if (pkt->last || qp->resp.doubt)
+		return 1;
+	return srn_run_bare_packets(&qp->path, min_t(u32, budget, DIV_ROUND_UP(pkt->left, qp->mtu)));
+}
+
+/* Where who asked is on this host too, and nobody looks in between: the bytes go to their place, and what
+ * leaves says so. NULL: not so.
+ */
+static struct sk_buff *place(struct srn_qp *qp, const struct srn_replay_slot *slot,
+			     const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num)
+{
+	u32 len = min(num * qp->mtu, pkt->left);
+	struct sk_buff *skb;
+
+	if (num < 2 || !srn_straight_place(qp, slot->psn, num, mem, pkt->va, len))
+		return NULL;
+	skb = begin_run(qp, slot, pkt, num, len, NULL, true);
+	if (skb)
+		srn_count(qp->dev, SRN_CNT_SENT_BARE);
+	return skb;
+}
+
 static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
 {
 	if (pkt->last || qp->resp.doubt || qp->mtu < SRN_REF_MIN)
@@ -222,22 +257,39 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int
 			       qp->mtu);
 }
 
+/* What has its bytes: a run, if it may be one, or a packet; @num: how many packets that is. @first: nothing
+ * leaves before it.
+ */
+static struct sk_buff *carry(struct srn_qp *qp, struct srn_replay_slot *slot,
+			     const struct srn_read_packet *pkt, struct srn_mem *mem, bool first,
+			     int budget, u32 *num)
+{
+	struct sk_buff *skb = NULL;
+
+	*num = run_packets(qp, pkt, budget);
+	if (*num > 1)
+		skb = build_run(qp, slot, pkt, mem, *num);
+	if (!skb) {
+		*num = 1;
+		skb = build_read(qp, slot, pkt, mem, pkt->last && first);
+	}
+	carried(qp, slot, srn_psn_add(slot->psn, *num - 1));
+	return skb;
+}
+
 /* A packet of the answer, or a run; returns how many packets that are. */
 static u32 build_next(struct srn_qp *qp, struct srn_replay_slot *slot, struct srn_mem *mem,
 		      struct sk_buff_head *built, struct srn_read_packet *pkt, int budget)
 {
-	struct sk_buff *skb = NULL;
+	struct sk_buff *skb;
 	u32 num;
 
 	srn_replay_packet(slot, qp->mtu, pkt);
-	num = run_packets(qp, pkt, budget);
-	if (num > 1)
-		skb = build_run(qp, slot, pkt, mem, num);
-	if (!skb) {
-		num = 1;
-		skb = build_read(qp, slot, pkt, mem, pkt->last && skb_queue_empty(built));
-	}
-	qp->resp.doubt -= min(qp->resp.doubt, num);
+	num = bare_packets(qp, pkt, budget);
+	skb = place(qp, slot, pkt, mem, num);
+	if (!skb)
+		skb = carry(qp, slot, pkt, mem, skb_queue_empty(built), budget, &num);
+	qp->resp.doubt -= min_t(u32, qp->resp.doubt, num);
 	collect(qp, built, skb, srn_psn_add(slot->psn, num - 1));
 	return num;
 }
@@ -311,6 +363,7 @@ static enum srn_verdict send_slot(struct srn_qp *qp, struct srn_replay_slot *slo
 		return send_read(qp, slot, budget);
 	__skb_queue_head_init(&built);
 	collect(qp, &built, build_atomic(qp, slot), slot->first_psn);
+	carried(qp, slot, slot->first_psn);
 	transmit(qp, &built);
 	srn_replay_done(&qp->resp.replay, slot);
 	--*budget;

@@ -39,6 +39,7 @@ struct srn_pkt {
 #define SRN_PKT_CE		BIT(4)	/* a router marked it, and nobody was told yet */
 #define SRN_PKT_JOINED		BIT(5)	/* run: it came in packets (convoy.h) */
 #define SRN_PKT_DAMAGED		BIT(6)	/* its ICRC is wrong: srn_parse_icrcs() */
+#define SRN_PKT_BARE		BIT(7)	/* run, or of one: it has no payload, which is placed (straight.h) */
 
 /* What a RETH or AtomicETH names in the responder's memory. */
 struct srn_range {

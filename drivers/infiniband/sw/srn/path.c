@@ -312,3 +312,13 @@ bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb)
 	return ipv6_addr_equal(&ip6->saddr, &path->v6.daddr) &&
 	       ipv6_addr_equal(&ip6->daddr, &path->v6.saddr);
 }
+
+bool srn_path_meets(const struct srn_path *path, const struct srn_path *other)
+{
+	if (path->is_v6 != other->is_v6)
+		return false;
+	if (!path->is_v6)
+		return path->v4.saddr == other->v4.daddr && path->v4.daddr == other->v4.saddr;
+	return ipv6_addr_equal(&path->v6.saddr, &other->v6.daddr) &&
+	       ipv6_addr_equal(&path->v6.daddr, &other->v6.saddr);
+}

@@ -114,4 +114,7 @@ static inline u32 srn_path_overhead(const struct srn_path *path)
 /** srn_path_from() - whether @skb (network header set) came from the path's peer to its source */
 bool srn_path_from(const struct srn_path *path, const struct sk_buff *skb);
 
+/** srn_path_meets() - whether one leads where the other begins, and back; neither changes meanwhile */
+bool srn_path_meets(const struct srn_path *path, const struct srn_path *other);
+
 #endif

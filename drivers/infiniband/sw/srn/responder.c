@@ -365,6 +365,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_responder_send);
 void srn_responder_start(struct srn_qp *qp, u32 psn)
 {
 	srn_message_start(&qp->resp.msg, psn);
+	qp->resp.carried_psn = psn;
 }
 
 /* What RESET leaves: nothing but the memory of the slots. */

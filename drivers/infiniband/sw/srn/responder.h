@@ -24,7 +24,8 @@ struct srn_responder {
 	struct srn_hold hold;
 	struct srn_replay replay;
 	struct srn_train train;		/* answers; empty between rounds */
-	u32 doubt;			/* packets of answers that leave as no runs, after a loss */
+	u32 carried_psn;		/* behind the last answer that left with its bytes (straight.h) */
+	u16 doubt;			/* packets of answers that leave as no runs, after a loss */
 	bool comm_est;			/* responder.c: the event was raised */
 };
 

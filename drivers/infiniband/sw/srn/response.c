@@ -59,6 +59,12 @@ bool srn_response_fits(const struct srn_qp *qp, const struct srn_wqe *wqe, struc
 	       fits_position(qp, wqe, skb) && srn_response_says_ack(skb);
 }
 
+/* Whoever may send on this host can say so. What comes a second time was placed then. */
+static bool was_placed(const struct srn_wqe *wqe, struct sk_buff *skb)
+{
+	return srn_psn_diff(srn_pkt_last_psn(skb), wqe->placed_psn) < 0;
+}
+
 enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe,
 				    struct sk_buff *skb)
 {
@@ -67,6 +73,8 @@ enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe
 	enum srn_verdict v;
 	struct srn_mem *mem;
 
+	if (pkt->flags & SRN_PKT_BARE)
+		return was_placed(wqe, skb) ? SRN_OK : SRN_V_DROP;
 	if (!srn_run_hold(skb, &mem))
 		return SRN_V_DROP;
 	v = srn_sgl_write_skb(&sgl, offset_of(qp, wqe, pkt->psn), skb, srn_pkt_payload(skb),
@@ -74,4 +82,44 @@ enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe
 	if (mem)
 		srn_mem_put(mem);
 	return v;
+}
+
+/* The READ that waits for the @num packets from @psn on, all before it being answered or placed; or NULL. */
+static struct srn_wqe *awaiting(struct srn_qp *qp, u32 psn, u32 num)
+{
+	struct srn_wqe *wqe;
+	u32 index;
+
+	if (!srn_window_has(&qp->window, psn))
+		return NULL;
+	index = srn_sq_find(&qp->sq, psn);
+	if (index == qp->sq.fetched)
+		return NULL;
+	wqe = srn_sq_wqe(&qp->sq, index);
+	if (!wqe->started || !srn_wqe_is_read(wqe) ||
+	    srn_psn_diff(srn_psn_add(psn, num - 1), wqe->last_psn) > 0)
+		return NULL;
+	/* What came in packets is as good as placed. */
+	if (srn_psn_diff(wqe->placed_psn, wqe->done_psn) < 0)
+		wqe->placed_psn = wqe->done_psn;
+	if (srn_psn_diff(psn, wqe->done_psn) < 0 || srn_psn_diff(psn, wqe->placed_psn) > 0)
+		return NULL;
+	return wqe;
+}
+
+bool srn_response_place_mem(struct srn_qp *qp, u32 psn, u32 num, const struct srn_mem *mem, u64 va,
+			    u32 len)
+{
+	struct srn_wqe *wqe = awaiting(qp, psn, num);
+	u32 end = srn_psn_add(psn, num);
+	struct srn_sgl sgl;
+
+	if (!wqe)
+		return false;
+	sgl = srn_qp_sgl(qp, wqe->sge, wqe->num_sge);
+	if (srn_sgl_write_mem(&sgl, offset_of(qp, wqe, psn), mem, va, len))
+		return false;
+	if (srn_psn_diff(end, wqe->placed_psn) > 0)
+		wqe->placed_psn = end;
+	return true;
 }

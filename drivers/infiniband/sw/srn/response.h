@@ -10,6 +10,7 @@
 #include "verdict.h"
 
 struct sk_buff;
+struct srn_mem;
 struct srn_qp;
 struct srn_wqe;
 
@@ -19,8 +20,23 @@ bool srn_response_says_ack(struct sk_buff *skb);
 /** srn_response_fits() - whether a packet, of one of its PSNs, is what a READ of @wqe is answered with */
 bool srn_response_fits(const struct srn_qp *qp, const struct srn_wqe *wqe, struct sk_buff *skb);
 
-/** srn_response_place() - its bytes, which fit, to their place; SRN_OK, or what is wrong with an SGE */
+/**
+ * srn_response_place() - its bytes, which fit, to their place
+ *
+ * Return: SRN_OK, also where they are there already; SRN_V_DROP if they may not be read, or were never
+ * placed, though it says so; or what is wrong with an SGE.
+ */
 enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe,
 				    struct sk_buff *skb);
+
+/**
+ * srn_response_place_mem() - what the @num packets from @psn on will stand for, before they come
+ * @mem: the answer's region, proven for @len bytes from @va on
+ *
+ * BH disabled; owner of the turn. Return: false if nobody asked @qp's peer for these, or they are behind some
+ * that have not come, or an SGE is wrong: they have to come with their bytes.
+ */
+bool srn_response_place_mem(struct srn_qp *qp, u32 psn, u32 num, const struct srn_mem *mem, u64 va,
+			    u32 len);
 
 #endif

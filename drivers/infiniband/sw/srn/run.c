@@ -132,6 +132,26 @@ u32 srn_run_messages(struct srn_path *path)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);
 
+/* Captures, which are to show what is said. One that begins while it is on its way sees its headers. */
+static bool is_watched(struct net_device *ndev)
+{
+	return dev_nit_active(ndev) || !list_empty(&ndev->ptype_specific) ||
+	       rcu_access_pointer(ndev->xdp_prog);
+}
+
+u32 srn_run_bare_packets(struct srn_path *path, u32 num)
+{
+	struct dst_entry *dst;
+
+	if (num < 2 || !is_wanted())
+		return 1;
+	dst = srn_path_dst(path);
+	if (!dst || !is_lo(dst) || !route_takes(dst) || is_watched(dst->dev))
+		return 1;
+	return min(num, (u32)SRN_RUN_MAX);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_bare_packets);
+
 void srn_run_put(struct sk_buff *skb, const struct srn_path *path, const struct srn_run *run)
 {
 	struct srn_run *to = skb_put_data(skb, run, sizeof(*run));

@@ -25,15 +25,16 @@ struct srn_train;
 #define SRN_RUN_BYTES	61440	/* of payload: a datagram has less than 64 KiB */
 
 /* In the linear part, behind the headers of the first packet, what the payload follows, or, with
- * SRN_PKT_LENT, a struct srn_lease and then the payload. Never on a wire, hence as the CPU has it.
+ * SRN_PKT_LENT, a struct srn_lease and then the payload, or, with SRN_PKT_BARE, nothing. Never on a
+ * wire, hence as the CPU has it.
  */
 struct srn_run {
 	u32 magic;
 	u16 num;		/* packets, two at least */
 	u16 each;		/* bytes of payload, of the last at most as many; a multiple of four */
 	u8 opcode;		/* of the last packet */
-	u8 flags;		/* of the last packet: SRN_PKT_SE, SRN_PKT_ACKREQ; SRN_PKT_V6, SRN_PKT_LENT */
-	u16 zero;		/* captures see it */
+	u8 flags;		/* of the last packet: SRN_PKT_SE, SRN_PKT_ACKREQ; SRN_PKT_V6, _LENT, _BARE */
+	u16 rest;		/* of a bare one: bytes of payload that the last packet stands for; else 0 */
 	__be32 word;		/* of the last packet: what stands behind its BTH, if anything does */
 };
 
@@ -49,6 +50,15 @@ extern bool srn_run_stopped;
  * Return: 1 where the path takes no runs. BH disabled.
  */
 u32 srn_run_packets(struct srn_path *path, u32 num, u32 each);
+
+/**
+ * srn_run_bare_packets() - how many packets may be one run without payload on @path
+ * @num: as many as there are
+ *
+ * Nobody looks at what is in it between here and who takes it, on this host. Return: 1 where somebody
+ * may. BH disabled.
+ */
+u32 srn_run_bare_packets(struct srn_path *path, u32 num);
 
 /**
  * srn_run_put() - what stands behind the headers of the first packet; the lease, if it has one, and

@@ -53,7 +53,8 @@ static bool is_sound(const struct srn_run_cut *cut)
 		return false;
 	if (!run->each || run->each % 4 || run->each > SRN_MAX_PAYLOAD)
 		return false;
-	if (srn_run_cut_is_lent(cut) && srn_opcodes[cut->bth.opcode].op != SRN_OP_READ_RESP)
+	if ((srn_run_cut_is_lent(cut) || srn_run_cut_is_bare(cut)) &&
+	    srn_opcodes[cut->bth.opcode].op != SRN_OP_READ_RESP)
 		return false;
 	return cut->len > (run->num - 1) * run->each && cut->len <= run->num * run->each &&
 	       may_end(cut);
@@ -83,6 +84,18 @@ static bool begin_pack(struct srn_run_cut *cut, u32 start)
 	return true;
 }
 
+/* What it has, or, if that is nothing, says that it stands for: is_sound() proves either. */
+static bool read_len(struct srn_run_cut *cut)
+{
+	cut->len = cut->skb->len - cut->payload;
+	if (!srn_run_cut_is_bare(cut))
+		return true;
+	if (cut->len || srn_run_cut_is_lent(cut))
+		return false;
+	cut->len = (cut->run.num - 1u) * cut->run.each + cut->run.rest;
+	return true;
+}
+
 static bool begin_run(struct srn_run_cut *cut, u32 start)
 {
 	const struct sk_buff *skb = cut->skb;
@@ -94,10 +107,7 @@ static bool begin_run(struct srn_run_cut *cut, u32 start)
 	if (skb_copy_bits(skb, start + cut->hdr_len, &cut->run, sizeof(cut->run)))
 		return false;
 	cut->payload = start + cut->hdr_len + sizeof(cut->run);
-	if (!read_lease(cut))
-		return false;
-	cut->len = skb->len - cut->payload;
-	return is_sound(cut);
+	return read_lease(cut) && read_len(cut) && is_sound(cut);
 }
 
 bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 start)
@@ -264,6 +274,8 @@ static struct sk_buff *run_packet(const struct srn_run_cut *cut, u32 headroom, b
 		return NULL;
 	skb_reserve(skb, headroom);
 	put_headers(skb, cut);
+	if (srn_run_cut_is_bare(cut))
+		return skb;
 	srn_copy_skb(cut->skb, from, skb_put(skb, copied), copied);
 	if (!srn_run_cut_is_lent(cut)) {
 		attach_pages(skb, cut->skb, from + copied, len - copied);
@@ -401,7 +413,7 @@ struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features)
 
 	if (!srn_run_is_type(skb) || outer <= 0 ||
 	    outer > skb_headroom(skb) || !srn_run_cut_begin(&cut, skb, 0) ||
-	    !outer_is_sound(skb, &cut, outer))
+	    srn_run_cut_is_bare(&cut) || !outer_is_sound(skb, &cut, outer))
 		return ERR_PTR(-EINVAL);
 	local_bh_disable();
 	segments = srn_run_cut_hold(&cut) ? segment_all(skb, &cut, outer, features) :

@@ -63,6 +63,12 @@ static inline bool srn_run_cut_is_lent(const struct srn_run_cut *cut)
 	return cut->run.flags & SRN_PKT_LENT;
 }
 
+/** srn_run_cut_is_bare() - whether it has no payload, whose length it says */
+static inline bool srn_run_cut_is_bare(const struct srn_run_cut *cut)
+{
+	return cut->run.flags & SRN_PKT_BARE;
+}
+
 /**
  * srn_run_cut_hold() - before packets are made of it
  *
@@ -93,7 +99,8 @@ u32 srn_run_cut_psn(const struct srn_run_cut *cut);
  * @refs: by references to the run's pages, where it has its payload in pages; to pages of its own,
  * if that is lent
  *
- * Room for pad and ICRC is behind what is linear. BH disabled. NULL without memory.
+ * Room for pad and ICRC is behind what is linear. Of a bare run it has no payload. BH disabled. NULL
+ * without memory.
  */
 struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 headroom, bool refs);
 

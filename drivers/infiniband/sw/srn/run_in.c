@@ -41,7 +41,8 @@ static void fill_run(struct srn_pkt *pkt, const struct srn_run_cut *cut)
 {
 	pkt->hdr_len = cut->payload - cut->start;
 	pkt->len = cut->len;
-	pkt->flags |= cut->run.flags & (SRN_PKT_SE | SRN_PKT_ACKREQ | SRN_PKT_LENT);
+	pkt->flags |= cut->run.flags & (SRN_PKT_SE | SRN_PKT_ACKREQ | SRN_PKT_LENT |
+					 SRN_PKT_BARE);
 	pkt->more = cut->run.num - 1;
 	pkt->last = cut->run.opcode;
 	pkt->each = cut->run.each;

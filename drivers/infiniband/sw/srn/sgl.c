@@ -198,6 +198,63 @@ enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write);
 
+static bool overlap(const void *a, const void *b, size_t len)
+{
+	return a < b + len && b < a + len;
+}
+
+static void copy_mem(const struct srn_mem *to, u64 at, const struct srn_mem *from, u64 addr, u32 len)
+{
+	u64 there, here;
+	const void *src;
+	void *dst;
+
+	for (; len; at += here, addr += here, len -= here) {
+		src = srn_mem_span(from, addr, &here);
+		dst = srn_mem_span(to, at, &there);
+		here = min3(here, there, (u64)len);
+		if (unlikely(overlap(dst, src, here)))
+			memmove(dst, src, here);
+		else
+			srn_copy(dst, src, here);
+	}
+}
+
+static noinline enum srn_verdict write_mem_pieces(const struct srn_sgl *sgl, u64 offset,
+						  const struct srn_mem *mem, u64 addr, u32 len)
+{
+	enum srn_verdict v;
+	struct held r __uninitialized;
+	unsigned int i;
+
+	v = held_get(&r, sgl, offset, len, IB_ACCESS_LOCAL_WRITE);
+	if (v)
+		return v;
+	for (i = 0; i < r.num; i++) {
+		copy_mem(r.pieces[i].mem, r.pieces[i].addr, mem, addr, r.pieces[i].len);
+		addr += r.pieces[i].len;
+	}
+	held_put(&r);
+	return SRN_OK;
+}
+
+enum srn_verdict srn_sgl_write_mem(const struct srn_sgl *sgl, u64 offset, const struct srn_mem *mem,
+				   u64 addr, u32 len)
+{
+	enum srn_verdict v;
+	struct piece p;
+
+	if (unlikely(!is_in_first(sgl, offset, len)))
+		return write_mem_pieces(sgl, offset, mem, addr, len);
+	v = piece_get(&p, sgl, sgl->sge, offset, len, IB_ACCESS_LOCAL_WRITE);
+	if (v)
+		return v;
+	copy_mem(p.mem, p.addr, mem, addr, len);
+	srn_mem_put(p.mem);
+	return SRN_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_sgl_write_mem);
+
 static noinline enum srn_verdict write_pieces(const struct srn_sgl *sgl, u64 offset,
 					      struct sk_buff *skb, unsigned int from, u32 len)
 {

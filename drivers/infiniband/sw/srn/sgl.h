@@ -60,6 +60,16 @@ enum srn_verdict srn_sgl_write_skb(const struct srn_sgl *sgl, u64 offset, struct
 /** srn_sgl_write() - place @len bytes from a kernel buffer (GRH, atomic result) */
 enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void *from, u32 len);
 
+/**
+ * srn_sgl_write_mem() - place bytes of a region into a scatter list
+ * @mem: proven for @len bytes from @addr on
+ *
+ * If the two overlap, what the bytes are is nobody's to say. SRN_OK, SRN_V_LOC_PROT, or SRN_V_LOC_LEN
+ * when the list is too short.
+ */
+enum srn_verdict srn_sgl_write_mem(const struct srn_sgl *sgl, u64 offset, const struct srn_mem *mem,
+				   u64 addr, u32 len);
+
 /* The same for memory behind a remote key; @mem proven for the range by
  * srn_mem_get_remote().
  */

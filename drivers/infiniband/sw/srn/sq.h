@@ -107,6 +107,7 @@ static inline void srn_sq_start(struct srn_wqe *wqe, u32 psn, u32 npsn, u32 chun
 	wqe->first_psn = psn;
 	wqe->last_psn = srn_psn_add(psn, npsn - 1);
 	wqe->done_psn = psn;
+	wqe->placed_psn = psn;
 	wqe->started = true;
 }
 

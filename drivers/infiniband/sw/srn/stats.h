@@ -12,6 +12,7 @@ enum srn_counter {
 	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
 	SRN_CNT_SENT_TRAINS,		/* skbs that carried several of them */
 	SRN_CNT_SENT_RUNS,		/* of these, uncut messages (run.h) */
+	SRN_CNT_SENT_BARE,		/* of these, without payload, which is placed (straight.h) */
 	SRN_CNT_SENT_BYTES,		/* UDP payload of the packets */
 	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
 	SRN_CNT_RCVD_BYTES,
@@ -90,6 +91,7 @@ enum srn_counter {
 	X(SENT_PKTS, "sent_pkts") \
 	X(SENT_TRAINS, "sent_trains") \
 	X(SENT_RUNS, "sent_runs") \
+	X(SENT_BARE, "sent_bare_runs") \
 	X(SENT_BYTES, "sent_bytes") \
 	X(RCVD_PKTS, "rcvd_pkts") \
 	X(RCVD_BYTES, "rcvd_bytes") \

@@ -233,6 +233,26 @@ bool srn_turn_take_out(struct srn_turn *turn, unsigned int bits)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_take_out);
 
+bool srn_turn_borrow(struct srn_turn *turn, bool *listed)
+{
+	int bits = atomic_cmpxchg(&turn->bits, 0, SRN_TURN_OWNED);
+
+	*listed = bits;
+	if (bits && (!(bits & SRN_TURN_OWNED) || !srn_due_remove(&turn->due)))
+		return false;
+	set_owner(turn);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_borrow);
+
+/* A turn that was in a list has a round due, though no bit may say so. */
+void srn_turn_return(struct srn_turn *turn, bool listed)
+{
+	if (listed || !give_up(turn))
+		leave(turn, atomic_read(&turn->bits) & SRN_TURN_MORE ? SRN_DUE_REST : SRN_DUE_NEWS);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_return);
+
 void srn_turn_run(struct srn_turn *turn)
 {
 	pass_on(turn, run_rounds(turn));

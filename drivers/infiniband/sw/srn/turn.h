@@ -152,6 +152,18 @@ void srn_turn_send_away(struct srn_turn *turn);
 void srn_turn_give_away(struct srn_turn *turn);
 
 /**
+ * srn_turn_borrow() - own a turn that nobody has and for which there is no news, or that waits for the NAPI
+ * @listed: set to whether that is so
+ *
+ * For the owner of another one, who waits for nobody. BH disabled. Return: true if the caller is the
+ * owner now; srn_turn_return() follows.
+ */
+bool srn_turn_borrow(struct srn_turn *turn, bool *listed);
+
+/** srn_turn_return() - give a borrowed turn back; what is due then is the NAPI's of this CPU */
+void srn_turn_return(struct srn_turn *turn, bool listed);
+
+/**
  * srn_turn_own() - take the turn in process context: nothing runs until srn_turn_disown()
  *
  * Sleeps until the owner has finished the round that is due, so that what it owes to a

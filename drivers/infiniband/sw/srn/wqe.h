@@ -68,6 +68,7 @@ struct srn_wqe {
 	bool started;
 	bool pieces;		/* it has too many for a run */
 	bool done;		/* acknowledged, or executed (local operation) */
+	u32 placed_psn;		/* READ: those before it were answered, or their bytes are placed (straight.h) */
 	union {
 		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
 		DECLARE_FLEX_ARRAY(u8, data);

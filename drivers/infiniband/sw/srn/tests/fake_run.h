@@ -32,6 +32,7 @@ struct shape {
 	bool is_v6;
 	u32 linear;		/* bytes of payload in the head */
 	bool lent;		/* its pages are a region's */
+	bool bare;		/* it has none: its payload is where it belongs */
 };
 static inline u32 payload_len(const struct shape *s)
 {
@@ -105,7 +106,8 @@ static inline struct sk_buff *build(struct kunit *test, const struct srn_path *p
 	const u16 hdrs = srn_opcodes[s->first].hdrs;
 	struct srn_run run = {
 		.num = s->num, .each = s->each, .opcode = s->last,
-		.flags = s->flags | (s->lent ? SRN_PKT_LENT : 0),
+		.flags = s->flags | (s->lent ? SRN_PKT_LENT : 0) | (s->bare ? SRN_PKT_BARE : 0),
+		.rest = s->bare ? s->tail : 0,
 		.word = cpu_to_be32(WORD),
 	};
 	u32 len = payload_len(s), linear = min(s->linear, len), i;
@@ -122,6 +124,8 @@ static inline struct sk_buff *build(struct kunit *test, const struct srn_path *p
 	srn_run_put(skb, path, &run);
 	if (s->lent)
 		put_lease(test, skb);
+	if (s->bare)
+		return skb;
 	if (linear)
 		KUNIT_ASSERT_EQ(test, 0, pskb_expand_head(skb, 0, linear, GFP_KERNEL));
 	for (i = 0; i < linear; i++)

@@ -139,6 +139,82 @@ static void srn_copy_write_test(struct kunit *test)
 	}
 }
 
+/* Bytes of a region, one by one. */
+static void fill(const struct srn_mem *mem, u64 addr, const u8 *from, u32 len)
+{
+	u64 here;
+	u32 i;
+
+	for (i = 0; i < len; i++)
+		*(u8 *)srn_mem_span(mem, addr + i, &here) = from[i];
+}
+
+static void take(const struct srn_mem *mem, u64 addr, u8 *to, u32 len)
+{
+	u64 here;
+	u32 i;
+
+	for (i = 0; i < len; i++)
+		to[i] = *(u8 *)srn_mem_span(mem, addr + i, &here);
+}
+
+/* Another region's bytes, whose pages break elsewhere. */
+static void srn_copy_write_mem_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	const u64 from = BASE + 0x123;
+	struct srn_mem *mem = fake_mr(test, c->dev, c->pd, from, REGION, 0x345, IB_ACCESS_REMOTE_READ);
+	u32 round, offset, len;
+
+	for (round = 0; round < ROUNDS / 10; round++) {
+		random_list(c);
+		model_gather(c);
+		random_range(c, &offset, &len);
+		prandom_bytes_state(&c->rnd, c->buf, len);
+		fill(mem, from + round, c->buf, len);
+		KUNIT_ASSERT_EQ(test, srn_sgl_write_mem(&c->sgl, offset, mem, from + round, len), SRN_OK);
+		check_placed(test, offset, len, c->buf);
+		KUNIT_ASSERT_EQ(test, refcount_read(&c->mr->refs), 1);
+	}
+}
+
+/* Of memory that is both it is as memmove() has it, within a page. */
+static void srn_copy_write_mem_overlap_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+
+	c->sge[0] = (struct ib_sge) { BASE + 100, 1000, c->mr->key };
+	c->sgl.num = 1;
+	c->total = 1000;
+	model_gather(c);
+	take(c->mr, BASE, c->buf, 1000);
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 0, c->mr, BASE, 1000), SRN_OK);
+	check_placed(test, 0, 1000, c->buf);
+}
+
+static void srn_copy_write_mem_refused_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	u32 i;
+
+	/* All is proven before the first byte moves. */
+	c->sge[0] = (struct ib_sge) { BASE, 100, c->mr->key };
+	c->sge[1] = (struct ib_sge) { BASE + 100, 100, c->mr->key + 1 };
+	c->sgl.num = 2;
+	c->total = 200;
+	model_gather(c);
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 50, c->mr, BASE + 1000, 100), SRN_V_LOC_PROT);
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 50, c->mr, BASE + 1000, 200), SRN_V_LOC_PROT);
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 190, c->mr, BASE + 1000, 20), SRN_V_LOC_PROT);
+	c->sgl.num = 1;
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 50, c->mr, BASE + 1000, 100), SRN_V_LOC_LEN);
+	c->mr->access = 0;
+	KUNIT_EXPECT_EQ(test, srn_sgl_write_mem(&c->sgl, 0, c->mr, BASE + 1000, 100), SRN_V_LOC_PROT);
+	for (i = 0; i < 200; i++)
+		KUNIT_ASSERT_EQ(test, *byte_at(c, BASE + i), c->flat[i]);
+	KUNIT_EXPECT_EQ(test, refcount_read(&c->mr->refs), 1);
+}
+
 /* A packet whose payload is partly linear, partly in fragments. */
 static struct sk_buff *make_packet(struct kunit *test, u32 head, const u8 *payload, u32 len)
 {
@@ -333,6 +409,9 @@ static void srn_copy_address_wraps_test(struct kunit *test)
 static struct kunit_case copy_cases[] = {
 	KUNIT_CASE(srn_copy_read_test),
 	KUNIT_CASE(srn_copy_write_test),
+	KUNIT_CASE(srn_copy_write_mem_test),
+	KUNIT_CASE(srn_copy_write_mem_overlap_test),
+	KUNIT_CASE(srn_copy_write_mem_refused_test),
 	KUNIT_CASE(srn_copy_write_skb_test),
 	KUNIT_CASE(srn_copy_attach_test),
 	KUNIT_CASE(srn_copy_attach_refs_test),

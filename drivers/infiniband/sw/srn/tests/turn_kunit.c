@@ -85,6 +85,108 @@ static void srn_turn_own_after_round_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->rounds, 1);
 }
 
+/* A borrowed turn is nobody else's, and what comes meanwhile is run when it is given back, elsewhere. */
+static void srn_turn_borrow_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	bool listed, again;
+
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_borrow(&f->turn, &listed));
+	KUNIT_EXPECT_FALSE(test, listed);
+	KUNIT_EXPECT_FALSE(test, srn_turn_borrow(&f->turn, &again));
+	srn_turn_kick(&f->turn, SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	srn_turn_return(&f->turn, listed);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	local_bh_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, (unsigned int)SRN_TURN_RX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+}
+
+/* Nothing came: no round is due. But for whose news lie there nobody borrows: who left them comes back. */
+static void srn_turn_borrow_in_vain_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	bool listed;
+
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_borrow(&f->turn, &listed));
+	srn_turn_return(&f->turn, listed);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+	atomic_set(&f->turn.bits, SRN_TURN_MORE);
+	KUNIT_EXPECT_FALSE(test, srn_turn_borrow(&f->turn, &listed));
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), (int)SRN_TURN_MORE);
+	atomic_set(&f->turn.bits, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+}
+
+/* One that waits in a list has its round all the same, with what it waited for or with nothing. */
+static void borrow_listed(struct kunit *test, unsigned int bits)
+{
+	struct fake *f = new_fake(test);
+	bool listed;
+
+	local_bh_disable();
+	srn_turn_defer(&f->turn, bits);
+	KUNIT_ASSERT_TRUE(test, srn_turn_borrow(&f->turn, &listed));
+	KUNIT_EXPECT_TRUE(test, listed);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	srn_turn_return(&f->turn, listed);
+	KUNIT_EXPECT_EQ(test, f->rounds, 0);
+	local_bh_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+	KUNIT_EXPECT_EQ(test, f->seen, bits);
+}
+
+static void srn_turn_borrow_listed_test(struct kunit *test)
+{
+	borrow_listed(test, 0);
+	borrow_listed(test, SRN_TURN_SQ);
+	borrow_listed(test, SRN_TURN_MORE);
+}
+
+/* Who waits for a turn that is borrowed gets it. */
+static int own_and_disown(void *arg)
+{
+	struct fake *f = arg;
+
+	srn_turn_own(&f->turn);
+	srn_turn_disown(&f->turn);
+	return 0;
+}
+
+static void srn_turn_borrow_wanted_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	struct task_struct *task;
+	bool listed;
+	int i;
+
+	migrate_disable();
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_borrow(&f->turn, &listed));
+	local_bh_enable();
+	task = kthread_create(own_and_disown, f, "srn-own");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	wake_up_process(task);
+	for (i = 0; i < 1000 && !(atomic_read(&f->turn.bits) & SRN_TURN_WANTED); i++)
+		msleep(1);
+	KUNIT_EXPECT_TRUE(test, atomic_read(&f->turn.bits) & SRN_TURN_WANTED);
+	local_bh_disable();
+	srn_turn_return(&f->turn, listed);
+	local_bh_enable();
+	migrate_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->turn.bits), 0);
+	kthread_stop_put(task);
+}
+
 static int rounds_of(const struct fake *hogs)
 {
 	int i, rounds = 0;
@@ -268,6 +370,10 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_test),
 	KUNIT_CASE(srn_turn_own_busy_test),
 	KUNIT_CASE(srn_turn_own_after_round_test),
+	KUNIT_CASE(srn_turn_borrow_test),
+	KUNIT_CASE(srn_turn_borrow_in_vain_test),
+	KUNIT_CASE(srn_turn_borrow_listed_test),
+	KUNIT_CASE(srn_turn_borrow_wanted_test),
 	KUNIT_CASE(srn_turn_own_listed_test),
 	KUNIT_CASE(srn_turn_news_first_test),
 	KUNIT_CASE(srn_turn_news_beside_alarms_test),
