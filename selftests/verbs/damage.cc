@@ -50,6 +50,8 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Straight.RightsAreRights*", kRefused},
       {"*Straight.KeysAreKeys*", "rcvd_bad_qp_state"},
       {"*Straight.RegionsThatGo*", kRefused},
+      {"*Straight.BothReadUntil*", kSilence},
+      {"*Straight.BothReadUntil*", "duplicate_request"},
       {"*Threads.RegionChangesItsRights*", kRefused},
 
       {"*Rnr.*", kNotReady},

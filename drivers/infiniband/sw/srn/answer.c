@@ -61,6 +61,8 @@ void srn_answer_again_read(struct srn_qp *qp, u32 psn, const struct srn_range *r
 		return;
 	put_mem(mem);
 	/* It may have been lost for being a run. */
+	/* All that is on its way is behind it: carried_psn may go back for it. */
+	static_assert(SRN_RUN_DOUBT >= SRN_WINDOW_READS && SRN_RUN_DOUBT <= U16_MAX);
 	qp->resp.doubt = SRN_RUN_DOUBT;
 	answer_again(qp, slot, psn, range->len);
 }
@@ -225,11 +227,16 @@ static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot
 	return lend_run(qp, slot, pkt, mem, num, len) ?: copy_run(qp, slot, pkt, mem, num, len);
 }
 
+/* One by itself would be carried, and so would be what follows until it has come: none is left over at the end. */
 static u32 bare_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
 {
+	u32 left = DIV_ROUND_UP(pkt->left, qp->mtu), num = min_t(u32, budget, left);
+
 	if (pkt->last || qp->resp.doubt)
 		return 1;
-	return srn_run_bare_packets(&qp->path, min_t(u32, budget, DIV_ROUND_UP(pkt->left, qp->mtu)));
+	if (left - num == 1 && num > 2)
+		num--;
+	return srn_run_bare_packets(&qp->path, num);
 }
 
 /* Where who asked is on this host too, and nobody looks in between: the bytes go to their place, and what
@@ -239,14 +246,10 @@ static struct sk_buff *place(struct srn_qp *qp, const struct srn_replay_slot *sl
 			     const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num)
 {
 	u32 len = min(num * qp->mtu, pkt->left);
-	struct sk_buff *skb;
 
 	if (num < 2 || !srn_straight_place(qp, slot->psn, num, mem, pkt->va, len))
 		return NULL;
-	skb = begin_run(qp, slot, pkt, num, len, NULL, true);
-	if (skb)
-		srn_count(qp->dev, SRN_CNT_SENT_BARE);
-	return skb;
+	return begin_run(qp, slot, pkt, num, len, NULL, true);
 }
 
 static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)

@@ -385,7 +385,8 @@ static void rx_read_response(struct srn_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	v = srn_response_place(qp, wqe, skb);
-	if (v == SRN_V_DROP)	/* its region has gone: as if it had been lost */
+	/* Its region has gone, or it says what is not so: as if it had been lost. */
+	if (v == SRN_V_DROP)
 		return;
 	if (v)
 		srn_sq_fail(qp, wqe, v);

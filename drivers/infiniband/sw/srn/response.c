@@ -9,6 +9,7 @@
 #include "run.h"
 #include "sgl.h"
 #include "sq.h"
+#include "stats.h"
 
 static u32 offset_of(const struct srn_qp *qp, const struct srn_wqe *wqe, u32 psn)
 {
@@ -73,8 +74,12 @@ enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe
 	enum srn_verdict v;
 	struct srn_mem *mem;
 
-	if (pkt->flags & SRN_PKT_BARE)
-		return was_placed(wqe, skb) ? SRN_OK : SRN_V_DROP;
+	if (pkt->flags & SRN_PKT_BARE) {
+		if (was_placed(wqe, skb))
+			return SRN_OK;
+		srn_count(qp->dev, SRN_CNT_UNPLACED);
+		return SRN_V_DROP;
+	}
 	if (!srn_run_hold(skb, &mem))
 		return SRN_V_DROP;
 	v = srn_sgl_write_skb(&sgl, offset_of(qp, wqe, pkt->psn), skb, srn_pkt_payload(skb),
@@ -84,8 +89,20 @@ enum srn_verdict srn_response_place(struct srn_qp *qp, const struct srn_wqe *wqe
 	return v;
 }
 
-/* The READ that waits for the @num packets from @psn on, all before it being answered or placed; or NULL. */
-static struct srn_wqe *awaiting(struct srn_qp *qp, u32 psn, u32 num)
+/* Whether it asked for so much with them, in one request. */
+static bool asks_for(const struct srn_qp *qp, const struct srn_wqe *wqe, u32 psn, u32 num, u32 len)
+{
+	u32 first = srn_psn_diff(psn, wqe->first_psn);
+
+	return srn_psn_diff(srn_psn_add(psn, num), qp->window.end) <= 0 &&
+	       first / wqe->chunk == (first + num - 1) / wqe->chunk &&
+	       len == min(num * qp->mtu, wqe->length - first * qp->mtu);
+}
+
+/* The READ that waits for @len bytes in the @num packets from @psn on, all before being answered or
+ * placed; or NULL.
+ */
+static struct srn_wqe *awaiting(struct srn_qp *qp, u32 psn, u32 num, u32 len)
 {
 	struct srn_wqe *wqe;
 	u32 index;
@@ -104,13 +121,13 @@ static struct srn_wqe *awaiting(struct srn_qp *qp, u32 psn, u32 num)
 		wqe->placed_psn = wqe->done_psn;
 	if (srn_psn_diff(psn, wqe->done_psn) < 0 || srn_psn_diff(psn, wqe->placed_psn) > 0)
 		return NULL;
-	return wqe;
+	return asks_for(qp, wqe, psn, num, len) ? wqe : NULL;
 }
 
 bool srn_response_place_mem(struct srn_qp *qp, u32 psn, u32 num, const struct srn_mem *mem, u64 va,
 			    u32 len)
 {
-	struct srn_wqe *wqe = awaiting(qp, psn, num);
+	struct srn_wqe *wqe = awaiting(qp, psn, num, len);
 	u32 end = srn_psn_add(psn, num);
 	struct srn_sgl sgl;
 

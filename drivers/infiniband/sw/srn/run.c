@@ -132,11 +132,25 @@ u32 srn_run_messages(struct srn_path *path)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);
 
+/* nft's chains at the netdev, which may copy it elsewhere. */
+static bool has_chains(const struct net_device *ndev)
+{
+	bool ingress = false, egress = false;
+
+#ifdef CONFIG_NETFILTER_INGRESS
+	ingress = rcu_access_pointer(ndev->nf_hooks_ingress);
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	egress = rcu_access_pointer(ndev->nf_hooks_egress);
+#endif
+	return ingress || egress;
+}
+
 /* Captures, which are to show what is said. One that begins while it is on its way sees its headers. */
 static bool is_watched(struct net_device *ndev)
 {
 	return dev_nit_active(ndev) || !list_empty(&ndev->ptype_specific) ||
-	       rcu_access_pointer(ndev->xdp_prog);
+	       rcu_access_pointer(ndev->xdp_prog) || has_chains(ndev);
 }
 
 u32 srn_run_bare_packets(struct srn_path *path, u32 num)
@@ -148,7 +162,7 @@ u32 srn_run_bare_packets(struct srn_path *path, u32 num)
 	dst = srn_path_dst(path);
 	if (!dst || !is_lo(dst) || !route_takes(dst) || is_watched(dst->dev))
 		return 1;
-	return min(num, (u32)SRN_RUN_MAX);
+	return share(num, SRN_RUN_MAX);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_bare_packets);
 
@@ -251,7 +265,11 @@ u32 srn_run_xmit(struct srn_path *path, struct sk_buff *skb, struct srn_payer *p
 		.num = cut.run.num, .longest = longest(&cut), .bytes = bytes_of(&cut),
 		.missing = sizeof(struct srn_bth) + SRN_ICRC_SIZE,
 	};
-	return leave(path, skb, &lengths, payer) ? lengths.bytes : 0;
+	if (!leave(path, skb, &lengths, payer))
+		return 0;
+	if (srn_run_cut_is_bare(&cut))
+		srn_count(path->dev, SRN_CNT_SENT_BARE);
+	return lengths.bytes;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_xmit);
 

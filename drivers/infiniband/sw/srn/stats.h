@@ -33,6 +33,7 @@ enum srn_counter {
 	SRN_CNT_IMPLIED_NAK,		/* READ or atomic response missing */
 	SRN_CNT_EARLY,			/* and later ones taken before it */
 	SRN_CNT_STALE_ANSWERS,		/* READ answers lost since their region went before they came */
+	SRN_CNT_UNPLACED,		/* READ answers without payload whose bytes are not in their place */
 	SRN_CNT_SENT_ACK,
 	SRN_CNT_ACK_DEFERRED,		/* ACKs merged into a later one */
 	SRN_CNT_TIMEOUT,		/* local ACK timeouts */
@@ -112,6 +113,7 @@ enum srn_counter {
 	X(IMPLIED_NAK, "implied_nak_seq_err") \
 	X(EARLY, "rcvd_early_responses") \
 	X(STALE_ANSWERS, "stale_answers") \
+	X(UNPLACED, "unplaced_answers") \
 	X(SENT_ACK, "sent_ack") \
 	X(ACK_DEFERRED, "ack_deferred") \
 	X(TIMEOUT, "local_ack_timeout_err") \

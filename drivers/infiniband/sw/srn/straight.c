@@ -14,7 +14,9 @@
 #include "response.h"
 #include "turn.h"
 
-/* As demux would see what @qp sends; and as the completer, whether it is taken. */
+/* As demux would see what @qp sends, but for the device that it is for: what is for another one is not
+ * taken when it says that the bytes are there. And as the completer, whether it is taken.
+ */
 static bool is_peer(const struct srn_qp *peer, const struct srn_qp *qp)
 {
 	return (peer->state == IB_QPS_RTS || peer->state == IB_QPS_SQD) &&
@@ -22,10 +24,13 @@ static bool is_peer(const struct srn_qp *peer, const struct srn_qp *qp)
 	       srn_path_meets(&peer->path, &qp->path);
 }
 
-/* In two namespaces there may be the same addresses. */
+/* In two namespaces there may be the same addresses. Without the turn: who does not talk to @qp is not
+ * to be moved by it, on its way to the NAPI.
+ */
 static bool may_be_peer(const struct srn_qp *peer, const struct srn_qp *qp)
 {
-	return peer->svc == qp->svc && net_eq(peer->dev->net, qp->dev->net);
+	return peer->svc == qp->svc && READ_ONCE(peer->dest_qpn) == qp->who.qpn &&
+	       net_eq(peer->dev->net, qp->dev->net);
 }
 
 /* Nothing is on its way that would be placed behind it: two READs may have the same place. */

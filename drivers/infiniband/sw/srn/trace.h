@@ -156,6 +156,7 @@ TRACE_DEFINE_ENUM(SRN_CNT_MAX);
 		      { SRN_PKT_V6, "V6" },	\
 		      { SRN_PKT_CE, "CE" },	\
 		      { SRN_PKT_LENT, "LENT" },	\
+		      { SRN_PKT_BARE, "BARE" },	\
 		      { SRN_PKT_JOINED, "JOINED" })
 
 /* A send WQE was fetched and proven (status 0) or refused. */

@@ -238,7 +238,8 @@ bool srn_turn_borrow(struct srn_turn *turn, bool *listed)
 	int bits = atomic_cmpxchg(&turn->bits, 0, SRN_TURN_OWNED);
 
 	*listed = bits;
-	if (bits && (!(bits & SRN_TURN_OWNED) || !srn_due_remove(&turn->due)))
+	if (bits && ((bits & (SRN_TURN_OWNED | SRN_TURN_WANTED)) != SRN_TURN_OWNED ||
+		     !srn_due_remove(&turn->due)))
 		return false;
 	set_owner(turn);
 	return true;

@@ -10,19 +10,30 @@ static const struct shape bare = {
 	40, 4096, 100, .bare = true,
 };
 
+/* One that does not begin its answer. */
+static const struct shape middle = {
+	"", IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE, IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	40, 4096, 100, .bare = true,
+};
+
 /* Over lo; @dev is told what it counts for. */
-static struct sk_buff *send_bare(struct kunit *test, struct srn_dev **dev)
+static struct sk_buff *send_shape(struct kunit *test, const struct shape *shape, struct srn_dev **dev)
 {
 	struct srn_path *path;
 	struct sk_buff *skb;
 
 	migrate_disable();
 	path = new_path_by(test, false, new_netdev(test, IFF_LOOPBACK));
-	skb = send(test, path, &bare, NULL);
+	skb = send(test, path, shape, NULL);
 	migrate_enable();
 	skb->skb_iif = LOOPBACK_IFINDEX;
 	*dev = path->dev;
 	return skb;
+}
+
+static struct sk_buff *send_bare(struct kunit *test, struct srn_dev **dev)
+{
+	return send_shape(test, &bare, dev);
 }
 
 /* A short datagram, of which all is known but the bytes, and which counts for what it stands for. */
@@ -41,6 +52,7 @@ static void srn_run_bare_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_pkt(skb)->len, payload_len(&bare));
 	KUNIT_EXPECT_EQ(test, srn_run_bytes(skb), srn_stats_sum(dev, SRN_CNT_SENT_BYTES));
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_SENT_PKTS), bare.num);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_SENT_BARE), 1);
 	kfree_skb(skb);
 }
 
@@ -86,6 +98,8 @@ static void srn_run_bare_uncut_test(struct kunit *test)
 struct forged {
 	const char *desc;
 	void (*forge)(struct srn_run *run, struct srn_bth *bth);
+	const struct shape *of;
+	u32 more;	/* bytes behind it */
 };
 
 #define FORGE(_name, _what)						\
@@ -102,23 +116,36 @@ FORGE(short_middle, run->opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE)
 FORGE(too_many, run->num = SRN_RUN_MAX + 1)
 FORGE(a_write, bth->opcode = IB_OPCODE_RC_RDMA_WRITE_MIDDLE; run->opcode = IB_OPCODE_RC_RDMA_WRITE_LAST)
 
-#define FORGED(_f)	{ #_f, _f }
+#define FORGED(_f, ...)	{ #_f, _f, __VA_ARGS__ }
 
 static const struct forged forged[] = {
-	FORGED(not_bare), FORGED(lent), FORGED(nothing), FORGED(too_long), FORGED(short_middle),
-	FORGED(too_many), FORGED(a_write),
+	FORGED(not_bare), FORGED(lent, .more = sizeof(struct srn_lease)), FORGED(nothing), FORGED(too_long),
+	FORGED(short_middle), FORGED(too_many), FORGED(a_write, .of = &middle),
 };
 
 KUNIT_ARRAY_PARAM_DESC(forged, forged, desc);
 
+/* There is room for what a run may have. */
+static void lengthen(struct sk_buff *skb, u32 more)
+{
+	struct iphdr *ip = (void *)skb->data;
+	struct udphdr *udp = (void *)(ip + 1);
+
+	skb_put_zero(skb, more);
+	ip->tot_len = htons(skb->len);
+	udp->len = htons(skb->len - sizeof(*ip));
+}
+
 static void srn_run_bare_forged_test(struct kunit *test)
 {
 	const struct forged *row = test->param_value;
+	const struct shape *of = row->of ?: &bare;
 	struct srn_dev *dev;
-	struct sk_buff *skb = send_bare(test, &dev);
+	struct sk_buff *skb = send_shape(test, of, &dev);
 	struct srn_bth *bth = (void *)skb->data + sizeof(struct iphdr) + sizeof(struct udphdr);
 
-	row->forge((void *)bth + srn_opcode_hdr_len(bare.first), bth);
+	row->forge((void *)bth + srn_opcode_hdr_len(of->first), bth);
+	lengthen(skb, row->more);
 	arrive(skb, false);
 	KUNIT_EXPECT_EQ(test, srn_run_parse(skb), SRN_PARSE_LENGTH);
 	kfree_skb(skb);
@@ -161,7 +188,8 @@ static const struct bare_row {
 	bool queue, watched, program;
 } bare_rows[] = {
 	{ "lo", 16, 16, IFF_LOOPBACK },
-	{ "as many as a run has", 100, SRN_RUN_MAX, IFF_LOOPBACK },
+	{ "as many as a run has", SRN_RUN_MAX, SRN_RUN_MAX, IFF_LOOPBACK },
+	{ "none by itself", SRN_RUN_MAX + 1, SRN_RUN_MAX / 2 + 1, IFF_LOOPBACK },
 	{ "one packet", 1, 1, IFF_LOOPBACK },
 	{ "another netdev", 16, 1, 0 },
 	{ "a lo with a queue", 16, 1, IFF_LOOPBACK, .queue = true },

@@ -11,6 +11,7 @@
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
+#include <linux/delay.h>
 #include <rdma/ib_pack.h>
 
 #define MTU	64
@@ -147,7 +148,7 @@ static void srn_straight_long_ago_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b.qp->resp.carried_psn, FIRST);
 }
 
-/* In parts, of which one comes again, and with several places. */
+/* In parts, of which one comes again. */
 static void srn_straight_parts_test(struct kunit *test)
 {
 	struct both b = new_both(test);
@@ -175,6 +176,61 @@ static void srn_straight_behind_packets_test(struct kunit *test)
 	expect_placed(test, &b, 2 * MTU, NUM * MTU - 8);
 }
 
+/* Who answers a request that was forged, of another length, places nothing. */
+static void srn_straight_length_test(struct kunit *test)
+{
+	struct both b = new_both(test);
+	u32 len;
+
+	local_bh_disable();
+	for (len = NUM * MTU - 9; len <= NUM * MTU - 7; len++)
+		KUNIT_EXPECT_EQ(test, srn_straight_place(b.qp, FIRST, NUM, b.mem, VA, len), len == NUM * MTU - 8);
+	local_bh_enable();
+	expect_placed(test, &b, 0, NUM * MTU - 8);
+}
+
+static struct srn_turn *ran_first;
+
+static enum srn_left note_first(struct srn_turn *turn, unsigned int bits)
+{
+	if (!ran_first)
+		ran_first = turn;
+	return SRN_LEFT_NOTHING;
+}
+
+/* Who waits for the NAPI keeps his place there, whoever says that he talks to him. */
+static void srn_straight_stranger_test(struct kunit *test)
+{
+	struct both b = new_both(test);
+	struct srn_turn *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	b.peer->dest_qpn++;
+	b.peer->turn.run = note_first;
+	srn_turn_init(other, note_first);
+	ran_first = NULL;
+	local_bh_disable();
+	srn_turn_defer(&b.peer->turn, SRN_TURN_SQ);
+	srn_turn_defer(other, SRN_TURN_SQ);
+	KUNIT_EXPECT_FALSE(test, place(&b, 0, NUM));
+	local_bh_enable();
+	for (i = 0; i < 1000 && (atomic_read(&other->bits) || atomic_read(&b.peer->turn.bits)); i++)
+		msleep(1);
+	KUNIT_EXPECT_PTR_EQ(test, ran_first, &b.peer->turn);
+	expect_placed(test, &b, 0, 0);
+}
+
+/* Nothing is written behind what was answered, though nobody has said so yet. */
+static void srn_straight_answered_test(struct kunit *test)
+{
+	struct both b = new_both(test);
+
+	b.wqe->done_psn = srn_psn_add(FIRST, 2);
+	KUNIT_EXPECT_FALSE(test, place(&b, 1, 3));
+	expect_placed(test, &b, 0, 0);
+}
+
 /* Why the bytes have to be sent. */
 struct reason {
 	const char *desc;
@@ -191,7 +247,7 @@ REASON(nobody, b->qp->dest_qpn++)
 REASON(another_peer, b->peer->dest_qpn++)
 REASON(another_address, b->peer->path.v4.daddr ^= htonl(1))
 REASON(another_source, b->peer->path.v4.saddr ^= htonl(1))
-REASON(another_version, b->peer->path.is_v6 = true)
+REASON(another_version, b->qp->path.is_v6 = true)
 REASON(another_namespace, b->peer->dev->net = NULL)
 REASON(another_type, b->peer->svc = srn_service_of(IB_QPT_UC))
 REASON(another_mtu, b->peer->mtu *= 2)
@@ -205,6 +261,8 @@ REASON(not_posted, b->peer->sq.fetched = 0)
 REASON(no_key, b->wqe->sge[0].lkey++)
 REASON(no_room, b->wqe->sge[0].length -= 1)
 REASON(carried_ahead, b->qp->resp.carried_psn = srn_psn_add(FIRST, 1))
+REASON(asked_in_part, b->peer->window.end = srn_psn_add(FIRST, NUM - 1))
+REASON(asked_in_two, b->wqe->chunk = 2)
 REASON(gap, b->wqe->placed_psn = b->wqe->done_psn = srn_psn_add(FIRST, -1))
 
 #define FOR(_f)	{ #_f, _f }
@@ -213,7 +271,7 @@ static const struct reason reasons[] = {
 	FOR(nobody), FOR(another_peer), FOR(another_address), FOR(another_source), FOR(another_version),
 	FOR(another_namespace), FOR(another_type), FOR(another_mtu), FOR(in_rtr), FOR(in_error), FOR(no_read),
 	FOR(not_begun), FOR(not_asked), FOR(shorter), FOR(not_posted), FOR(no_key), FOR(no_room),
-	FOR(carried_ahead), FOR(gap),
+	FOR(carried_ahead), FOR(asked_in_part), FOR(asked_in_two), FOR(gap),
 };
 
 KUNIT_ARRAY_PARAM_DESC(reason, reasons, desc);
@@ -306,6 +364,7 @@ static void srn_straight_forged_test(struct kunit *test)
 	come_bare(test, &b, 3);
 	KUNIT_EXPECT_EQ(test, b.peer->window.una, FIRST);
 	KUNIT_EXPECT_EQ(test, b.peer->state, IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(b.peer->dev, SRN_CNT_UNPLACED), 2);
 	come_bare(test, &b, 2);
 	KUNIT_EXPECT_EQ(test, b.peer->window.una, srn_psn_add(FIRST, 2));
 }
@@ -315,6 +374,9 @@ static struct kunit_case srn_straight_cases[] = {
 	KUNIT_CASE(srn_straight_long_ago_test),
 	KUNIT_CASE(srn_straight_parts_test),
 	KUNIT_CASE(srn_straight_behind_packets_test),
+	KUNIT_CASE(srn_straight_answered_test),
+	KUNIT_CASE(srn_straight_length_test),
+	KUNIT_CASE(srn_straight_stranger_test),
 	KUNIT_CASE_PARAM(srn_straight_refused_test, reason_gen_params),
 	KUNIT_CASE(srn_straight_busy_test),
 	KUNIT_CASE(srn_straight_itself_test),

@@ -124,6 +124,22 @@ static void srn_turn_borrow_in_vain_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->rounds, 0);
 }
 
+/* Nor one that somebody waits to own. */
+static void srn_turn_borrow_listed_wanted_test(struct kunit *test)
+{
+	struct fake *f = new_fake(test);
+	bool listed;
+
+	local_bh_disable();
+	srn_turn_defer(&f->turn, SRN_TURN_SQ);
+	atomic_or(SRN_TURN_WANTED, &f->turn.bits);
+	KUNIT_EXPECT_FALSE(test, srn_turn_borrow(&f->turn, &listed));
+	atomic_andnot(SRN_TURN_WANTED, &f->turn.bits);
+	local_bh_enable();
+	wait_idle(f);
+	KUNIT_EXPECT_EQ(test, f->rounds, 1);
+}
+
 /* One that waits in a list has its round all the same, with what it waited for or with nothing. */
 static void borrow_listed(struct kunit *test, unsigned int bits)
 {
@@ -372,6 +388,7 @@ static struct kunit_case srn_turn_cases[] = {
 	KUNIT_CASE(srn_turn_own_after_round_test),
 	KUNIT_CASE(srn_turn_borrow_test),
 	KUNIT_CASE(srn_turn_borrow_in_vain_test),
+	KUNIT_CASE(srn_turn_borrow_listed_wanted_test),
 	KUNIT_CASE(srn_turn_borrow_listed_test),
 	KUNIT_CASE(srn_turn_borrow_wanted_test),
 	KUNIT_CASE(srn_turn_own_listed_test),
