@@ -25,7 +25,8 @@ struct srn_doorbell {
 
 /** srn_doorbell_create() - one with one reference, and no QPs; NULL without memory; may sleep */
 struct srn_doorbell *srn_doorbell_create(struct srn_dev *dev);
-/** srn_doorbell_get() - another one, of who has one */
+
+/** srn_doorbell_get() - another reference, of who has one */
 static inline void srn_doorbell_get(struct srn_doorbell *db)
 {
 	refcount_inc(&db->refs);
