@@ -227,7 +227,9 @@ static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot
 	return lend_run(qp, slot, pkt, mem, num, len) ?: copy_run(qp, slot, pkt, mem, num, len);
 }
 
-/* One by itself would be carried, and so would be what follows until it has come: none is left over at the end. */
+/* One by itself would be carried, and so would be what follows until it has come: none is left over at
+ * the end. Where a round has room for one alone it is carried all the same.
+ */
 static u32 bare_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
 {
 	u32 left = DIV_ROUND_UP(pkt->left, qp->mtu), num = min_t(u32, budget, left);
