@@ -262,8 +262,8 @@ read_counter() {
 	return 1
 }
 
-# dropped NETDEV: packets, by its root qdisc.
-dropped() { tc -s qdisc show dev "$1" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1; }
+# dropped NETDEV [handle HANDLE]: packets, by its root qdisc or the one named.
+dropped() { tc -s qdisc show dev "$@" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1; }
 
 rdma_devices() { ls /sys/class/infiniband 2>/dev/null; }
 

@@ -50,6 +50,8 @@ class HelloTest : public HoldTest {
   }
   // What is waited for the first answer where nothing is known is longer (250 ms).
   static constexpr std::chrono::milliseconds kLong{100};
+  // Several of these in a row are over before a probe goes, on a slow host, too.
+  static constexpr std::chrono::milliseconds kShort{20};
   // A connection whose first requests, which `post` posts, are answered late: then the path looks
   // so long that no probe goes before a test is over. Nothing comes with them. Where the machine
   // was too busy, and a probe went, that tells nothing: once more.

@@ -174,21 +174,21 @@ TEST_P(RcHello, AckOfNonsenseCompletesNothing) {
   ExpectReadRequest(DevPsn(1), 16);
   ep().PostSend(2, 0, 16);
   ep().PostSend(3, 0, 16);
-  peer().ExpectNothingYet(kLong);
+  peer().ExpectNothingYet(kShort);
   const Counters counters;
   for (const int psn : {0, 2, 3, 100}) peer().Send(Ack(DevPsn(psn), 1));
-  peer().ExpectNothingYet(kLong);
+  peer().ExpectNothingYet(kShort);
   EXPECT_EQ(counters.Growth("rcvd_bad_response"), 0u);
   EXPECT_FALSE(ep().PollSend());
   // As if its answer were lost.
   peer().Send(Ack(DevPsn(1), 1));
   ExpectReadRequest(DevPsn(1), 16);
-  peer().ExpectNothingYet(kLong);
+  peer().ExpectNothingYet(kShort);
   EXPECT_FALSE(ep().PollSend());
   AnswerRead(1);
   for (int i = 2; i < 4; ++i)
     EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
-  peer().ExpectNothingYet(kLong);
+  peer().ExpectNothingYet(kShort);
   EXPECT_FALSE(ep().PollSend());
   Acknowledge(2);
   Acknowledge(3);

@@ -119,9 +119,11 @@ TEST_P(RcResend, LoneUnsignalledRequestIsAskedAboutInSilence) {
   EXPECT_TRUE(packet.bth.ack_req);
   peer().Send(Ack(DevPsn(1), 2));
   ep().ExpectNoCompletion();
-  // Since that was dearer than to ask, the next one does.
+  // Since that was dearer than to ask, the next one does. Where the host is slow, it had asked
+  // twice.
   ep().PostSend(3, 0, 8);
-  packet = peer().Expect();
+  do packet = peer().Expect();
+  while (packet.bth.psn == DevPsn(1) && packet.bth.ack_req);
   EXPECT_THAT(packet, IsRequest(Operation::kSendOnly, DevPsn(2)));
   EXPECT_TRUE(packet.bth.ack_req);
   peer().Send(Ack(DevPsn(2), 3));
