@@ -17,6 +17,8 @@
 #define PARAM_SHIFT	10
 #define ALPHA_SHIFT	20
 static_assert(SRN_DCQCN_ONE == 1 << ALPHA_SHIFT);
+/* Steps by bytes for each by time, at most. */
+#define BYTE_STEPS	8
 /* Nobody sends more, and products with what it is multiplied by here fit. */
 #define MOST		(U64_MAX >> (ALPHA_SHIFT + 4))
 
@@ -30,9 +32,10 @@ static u64 least_of(const struct srn_cc_params *p)
 	return srn_rate_of_mbps(READ_ONCE(p->rp_min_rate));
 }
 
-static void restart_steps(struct srn_dcqcn *d)
+static void restart_steps(struct srn_dcqcn *d, u64 now_ns)
 {
 	d->time_ns = 0;
+	d->byte_ns = now_ns;
 	d->time_steps = 0;
 	d->bytes = 0;
 	d->byte_steps = 0;
@@ -52,7 +55,7 @@ static void cut(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
 	d->target = max(d->target, d->rate);
 	d->cut_ns = now_ns;
 	d->tried = false;
-	restart_steps(d);
+	restart_steps(d, now_ns);
 }
 
 static void begin(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns, u64 rate)
@@ -63,7 +66,7 @@ static void begin(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns
 	d->alpha_ns = 0;
 	d->marked = false;
 	d->seen_ns = now_ns;
-	restart_steps(d);
+	restart_steps(d, now_ns);
 	cut(d, p, now_ns);
 }
 
@@ -162,14 +165,20 @@ static void take_time(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 no
 	step(d, p);
 }
 
-static void take_bytes(struct srn_dcqcn *d, const struct srn_cc_params *p)
+/* Where bytes are many, time is what counts: with many steps between two cuts the rate is back at the target
+ * before each, and no cut ever moves that. What is too many by then is not made up for later.
+ */
+static void take_bytes(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns)
 {
 	u32 each = READ_ONCE(p->rp_byte_reset);
 
-	for (; d->bytes >= each; d->bytes -= each) {
-		d->byte_steps = min(d->byte_steps + 1, U16_MAX);
-		step(d, p);
-	}
+	if (d->bytes < each ||
+	    (u32)now_ns - d->byte_ns < nanos_of(READ_ONCE(p->rp_time_reset)) / BYTE_STEPS)
+		return;
+	d->bytes %= each;
+	d->byte_ns = now_ns;
+	d->byte_steps = min(d->byte_steps + 1, U16_MAX);
+	step(d, p);
 }
 
 /* As if there had never been one. */
@@ -184,7 +193,7 @@ void srn_dcqcn_look(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_
 	see(d, sent);
 	take_alpha(d, p, now_ns);
 	take_time(d, p, now_ns);
-	take_bytes(d, p);
+	take_bytes(d, p, now_ns);
 	if (d->time_steps >= SRN_DCQCN_CALM || now_ns - d->seen_ns > SRN_DCQCN_OLD_NS)
 		end(d);
 	d->seen_ns = now_ns;

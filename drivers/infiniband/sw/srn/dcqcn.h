@@ -33,12 +33,13 @@ struct srn_dcqcn {
 	u64 seen_ns;		/* the last look, and what it let go left then; without a limit */
 	u64 cut_ns;		/* when measuring began, 0: it did not; the last cut */
 	u64 time_ns;		/* since the last step by time something left, first then; or 0 */
-	u64 alpha_ns;		/* the same, since alpha's last change */
+	u64 alpha_ns;		/* as time_ns, since alpha's last change */
 	u32 alpha;		/* how much is marked: of SRN_DCQCN_ONE */
 	u32 seen_bytes;		/* that had left by then, */
 	u32 bytes;		/* and since the last step by bytes */
 	u16 time_steps;		/* since the last cut */
 	u16 byte_steps;
+	u32 byte_ns;		/* the last step by bytes, or cut: as much of the time as fits */
 	bool tried;		/* something left since the last cut */
 	bool marked;		/* a notification came since alpha's last change */
 };
@@ -72,7 +73,7 @@ void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_n
 /**
  * srn_dcqcn_look() - something is about to leave, under a limit: takes the steps that are due
  *
- * Arguments as above. Takes a time that @sent bounds.
+ * Arguments as above.
  */
 void srn_dcqcn_look(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_ns, u32 sent);
 

@@ -174,7 +174,7 @@ struct model {
 	int sends;
 	int time_from, alpha_from, byte_from, cut_from;
 	u32 byte_rest;
-	u64 rate, target, cut_ns;
+	u64 rate, target, cut_ns, byte_ns;
 	u32 alpha, time_steps, byte_steps;
 	bool marked;
 };
@@ -220,6 +220,7 @@ static void model_cut(struct model *m, const struct srn_cc_params *p, u64 now)
 	m->time_steps = 0;
 	m->byte_steps = 0;
 	m->byte_rest = 0;
+	m->byte_ns = now;
 	m->time_from = m->sends;
 	m->byte_from = m->sends;
 	m->cut_from = m->sends;
@@ -254,7 +255,9 @@ static void model_look(struct model *m, const struct srn_cc_params *p, u64 now)
 	}
 	for (; m->byte_from < m->sends; m->byte_from++)
 		m->byte_rest += m->len[m->byte_from];
-	for (; m->byte_rest >= p->rp_byte_reset; m->byte_rest -= p->rp_byte_reset) {
+	if (m->byte_rest >= p->rp_byte_reset && now - m->byte_ns >= p->rp_time_reset * 1000ull / 8) {
+		m->byte_rest %= p->rp_byte_reset;
+		m->byte_ns = now;
 		m->byte_steps++;
 		model_step(m, p);
 	}
@@ -345,17 +348,23 @@ static void srn_dcqcn_bounds_test(struct kunit *test)
 	}
 }
 
-/* A link of 200 Mb/s with a queue that marks as RED does; each packet that it has sent is seen at
- * once by its sender, with the mark.
+/* A link with a queue that marks as RED does; each packet that it has sent is seen at once by its sender, with
+ * the mark.
  */
-#define LINK		(200 * MBIT)
+struct link {
+	u64 rate;
+	u32 red_min, red_max;	/* where half of all is marked; behind it all */
+	u32 window;
+	u64 ns;			/* that it takes to settle; what follows is looked at for twice as long */
+};
+
+static const struct link slow_link = { 200 * MBIT, 5000, 120000, 128, NSEC_PER_SEC };
+static const struct link fast_link = { 1000 * MBIT, 30000, 300000, 256, NSEC_PER_SEC / 2 };
+static const struct link fastest_link = { 10000 * MBIT, 50000, 500000, 1024, NSEC_PER_SEC / 5 };
+
 #define PACKET		1144u
-#define SERVICE_NS	(PACKET * NSEC_PER_SEC / LINK)
-#define WINDOW		128
 #define SENDERS		16
 #define FIFO		4096		/* a power of two above all windows */
-#define RED_MIN		5000u
-#define RED_MAX		120000u		/* where half of all is marked; behind it all */
 #define CNP_NS		(50 * NSEC_PER_USEC)
 
 struct sender {
@@ -369,6 +378,8 @@ struct sender {
 
 struct sim {
 	const struct srn_cc_params *p;
+	const struct link *link;
+	u64 service_ns;
 	struct rnd_state rnd;
 	struct sender senders[SENDERS];
 	int num;
@@ -385,12 +396,11 @@ struct sim {
 
 static bool marks(struct sim *s)
 {
-	u32 bytes = (s->tail - s->head) * PACKET;
+	u32 bytes = (s->tail - s->head) * PACKET, least = s->link->red_min, most = s->link->red_max;
 
-	if (s->mark_all || bytes > RED_MAX)
+	if (s->mark_all || bytes > most)
 		return true;
-	return bytes > RED_MIN &&
-	       prandom_u32_state(&s->rnd) % (2 * (RED_MAX - RED_MIN)) < bytes - RED_MIN;
+	return bytes > least && prandom_u32_state(&s->rnd) % (2 * (most - least)) < bytes - least;
 }
 
 static void put(struct sim *s, int i)
@@ -408,7 +418,7 @@ static void send(struct sim *s, int i)
 {
 	struct sender *from = &s->senders[i];
 
-	while (from->inflight < WINDOW) {
+	while (from->inflight < s->link->window) {
 		if (srn_dcqcn_limits(&from->d))
 			srn_dcqcn_look(&from->d, s->p, s->now, from->sent);
 		if (srn_dcqcn_limits(&from->d)) {
@@ -446,70 +456,92 @@ static void run(struct sim *s, u64 ns)
 	u64 end = s->now + ns;
 	int i;
 
-	for (; s->now < end; s->now += SERVICE_NS) {
+	for (; s->now < end; s->now += s->service_ns) {
 		serve(s);
 		for (i = 0; i < s->num; i++)
 			send(s, i);
 	}
 }
 
-static struct sim *new_sim(struct kunit *test, int num)
+static struct sim *new_sim(struct kunit *test, const struct link *link, int num)
 {
 	struct sim *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	prandom_seed_state(&s->rnd, num);
 	s->p = new_params(test);
+	s->link = link;
+	s->service_ns = div64_u64(PACKET * NSEC_PER_SEC, link->rate);
 	s->num = num;
 	s->now = NSEC_PER_SEC;
 	return s;
 }
 
-/* Equal parts (Jain's index of 0.95), a short queue, and a link that is used. */
+static void forget(struct sim *s)
+{
+	int i;
+
+	for (i = 0; i < SENDERS; i++)
+		s->senders[i].got = 0;
+	s->served = 0;
+	s->services = 0;
+	s->queued = 0;
+}
+
+/* Equal parts (Jain's index of 0.95), a short queue, and so many percent of a link that are used. */
+static void share(struct kunit *test, const struct link *link, int num, u32 percent, u32 queue)
+{
+	struct sim *s = new_sim(test, link, num);
+	u64 sum = 0, squares = 0;
+	int i;
+
+	run(s, link->ns);
+	forget(s);
+	run(s, 2 * link->ns);
+	for (i = 0; i < num; i++) {
+		sum += s->senders[i].got;
+		squares += s->senders[i].got * s->senders[i].got;
+	}
+	KUNIT_EXPECT_GE_MSG(test, 100 * sum * sum, 95 * num * squares, "%d: fair", num);
+	KUNIT_EXPECT_GE_MSG(test, 100 * s->served, percent * s->services, "%d: used", num);
+	KUNIT_EXPECT_LE_MSG(test, div64_u64(s->queued, s->services), queue, "%d: queue", num);
+}
+
 static void srn_dcqcn_fair_test(struct kunit *test)
 {
-	u64 sum, squares;
-	struct sim *s;
-	int num, i;
+	int num;
 
-	for (num = 2; num <= SENDERS; num *= 2) {
-		s = new_sim(test, num);
-		run(s, NSEC_PER_SEC);
-		for (i = 0; i < num; i++)
-			s->senders[i].got = 0;
-		s->served = 0;
-		s->services = 0;
-		s->queued = 0;
-		run(s, 2 * NSEC_PER_SEC);
-		for (i = 0, sum = 0, squares = 0; i < num; i++) {
-			sum += s->senders[i].got;
-			squares += s->senders[i].got * s->senders[i].got;
-		}
-		KUNIT_EXPECT_GE_MSG(test, 100 * sum * sum, 95 * num * squares, "%d: fair", num);
-		KUNIT_EXPECT_GE_MSG(test, 100 * s->served, 90 * s->services, "%d: used", num);
-		KUNIT_EXPECT_LE_MSG(test, div64_u64(s->queued, s->services), 60000, "%d: queue",
-				    num);
-	}
+	for (num = 2; num <= SENDERS; num *= 2)
+		share(test, &slow_link, num, 90, 60000);
+}
+
+/* A cut is one, however many bytes leave until the next: else the queue would be as long as windows are. */
+static void srn_dcqcn_fast_test(struct kunit *test)
+{
+	share(test, &fast_link, 1, 93, 100000);
+	share(test, &fast_link, 4, 90, 150000);
+	share(test, &fastest_link, 1, 92, 150000);
+	share(test, &fastest_link, 4, 95, 150000);
 }
 
 static void srn_dcqcn_marks_on_all_test(struct kunit *test)
 {
 	u64 least = srn_cc_defaults.rp_min_rate * MBIT, begin;
-	struct sim *s = new_sim(test, 1);
+	struct sim *s = new_sim(test, &slow_link, 1);
 	struct srn_dcqcn *d = &s->senders[0].d;
 
 	run(s, NSEC_PER_SEC);
 	s->mark_all = true;
 	begin = s->now;
 	while (d->rate != least && s->now - begin < NSEC_PER_SEC)
-		run(s, SERVICE_NS);
+		run(s, s->service_ns);
 	KUNIT_EXPECT_LE(test, s->now - begin, 20 * NSEC_PER_MSEC);
 	run(s, 100 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, d->rate, least);
 	s->mark_all = false;
 	begin = s->now;
-	while (d->rate && d->rate < LINK * 9 / 10 && s->now - begin < NSEC_PER_SEC)
-		run(s, SERVICE_NS);
+	while (d->rate && d->rate < slow_link.rate * 9 / 10 && s->now - begin < NSEC_PER_SEC)
+		run(s, s->service_ns);
 	KUNIT_EXPECT_LE(test, s->now - begin, 50 * NSEC_PER_MSEC);
 }
 
@@ -522,6 +554,7 @@ static struct kunit_case srn_dcqcn_cases[] = {
 	KUNIT_CASE(srn_dcqcn_model_test),
 	KUNIT_CASE(srn_dcqcn_bounds_test),
 	KUNIT_CASE(srn_dcqcn_fair_test),
+	KUNIT_CASE(srn_dcqcn_fast_test),
 	KUNIT_CASE(srn_dcqcn_marks_on_all_test),
 	{}
 };
