@@ -121,9 +121,11 @@ class OwnRequests : public Beside, public testing::WithParamInterface<Limit> {
   uint64_t sent_ = 0, read_ = 0;
 };
 
-// Where a queue drops the goal is not reached: a bound against becoming worse.
+// READs have a part as well. Where a queue drops SENDs had 0.62 in two runs (0.25 to 0.28 while of
+// a READ the first response alone told how long the queue is): READs may have somewhat less, since
+// what is timed of them is always behind a whole request of their own.
 TEST_P(OwnRequests, HaveTheirPartBesideReads) {
-  constexpr double kSeconds = 1.5, kGoal = 0.4, kRegression = 0.2;
+  constexpr double kSeconds = 1.5, kGoal = 0.4, kLeastOfReads = 0.3;
   if (GetParam() == Limit::kDrops) Wire("bfifo limit 200000");
   if (GetParam() == Limit::kHosts) Shell("tc -n router qdisc replace dev out root noqueue");
   Connect();
@@ -133,7 +135,8 @@ TEST_P(OwnRequests, HaveTheirPartBesideReads) {
   const double part = static_cast<double>(sent_) / static_cast<double>(sent_ + read_);
   printf("# SENDs beside a peer's READs, limited by %s: %.3f of %.1f MB/s\n", ToString(GetParam()),
          part, (sent_ + read_) / kSeconds / 1e6);
-  EXPECT_GE(part, GetParam() == Limit::kDrops ? kRegression : kGoal);
+  EXPECT_GE(part, kGoal);
+  EXPECT_GE(1 - part, GetParam() == Limit::kDrops ? kLeastOfReads : kGoal);
 }
 INSTANTIATE_TEST_SUITE_P(By, OwnRequests,
                          testing::Values(Limit::kMarks, Limit::kDrops, Limit::kHosts),

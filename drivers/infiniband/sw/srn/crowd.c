@@ -182,15 +182,15 @@ static bool is_long(const struct srn_crowd *c)
 	return is_known(c) && c->least_ns >= LONG_NS;
 }
 
-/* Nothing queues; or where queues are minded, not much of what may. */
-static bool has_room(const struct srn_crowd *c)
+bool srn_crowd_has_room(const struct srn_crowd *c)
 {
 	return c->delay_ns < max(noise(c), c->left ? c->enough_ns : 0) / 2;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_has_room);
 
 static bool is_long_and_empty(const struct srn_crowd *c)
 {
-	return is_long(c) && has_room(c);
+	return is_long(c) && srn_crowd_has_room(c);
 }
 
 /* What stands in the queue: with so many less the path is still filled. */
@@ -207,7 +207,7 @@ u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd)
 	if (!is_long(c) || !c->was_sent)
 		return cwnd / 4;
 	part = div_u64((u64)cwnd * c->was_lost / 2, c->was_sent);
-	if (!has_room(c))
+	if (!srn_crowd_has_room(c))
 		part = max_t(u64, part, queued(c, cwnd));
 	return min_t(u64, cwnd / 4, part);
 }

@@ -71,6 +71,9 @@ static inline bool srn_crowd_is(const struct srn_crowd *c)
 	return c->left;
 }
 
+/** srn_crowd_has_room() - nothing queues; or where queues are minded, not much of what may */
+bool srn_crowd_has_room(const struct srn_crowd *c);
+
 /** srn_crowd_few() - as good as nothing is out any more: the last delay says nothing of what comes */
 static inline void srn_crowd_few(struct srn_crowd *c)
 {

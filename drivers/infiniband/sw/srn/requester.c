@@ -116,8 +116,11 @@ static bool next_follows(struct srn_qp *qp)
 		!srn_credit_waits(&qp->credit, srn_wqe_takes_recv(next), true));
 }
 
-/* Few packets in flight are no queue, but they tell how long the path is. */
-static void time_it(struct srn_qp *qp, u32 psn)
+/* Few packets in flight are no queue, but they tell how long the path is. Of an answer to a READ the first
+ * packet is timed: how long the @rest behind it take is of their own making. But if more is out the last of them
+ * stands behind those of others, as a packet of one's own does: perhaps it is to tell of the queue as well.
+ */
+static void time_it(struct srn_qp *qp, u32 psn, u32 rest)
 {
 	struct srn_window *w = &qp->window;
 	bool queue = srn_window_inflight(w) >= TIMED_FROM;
@@ -125,8 +128,11 @@ static void time_it(struct srn_qp *qp, u32 psn)
 	/* Where nothing is told of what is behind a gap it is answered when that is filled. */
 	if (w->timed || (qp->retry.rewound && !qp->score))
 		return;
-	if (queue || srn_window_is_narrow(w) || (srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
-		srn_window_time(w, psn, ktime_get_ns(), queue);
+	if (!queue && !srn_window_is_narrow(w) && !(srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
+		return;
+	srn_window_time(w, psn, ktime_get_ns(), queue);
+	if (srn_window_inflight(w) > rest + 1)
+		w->timed_rest = rest;
 }
 
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
@@ -139,8 +145,7 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	if (srn_window_sent(&qp->window, plan->npsn, asked || read, read))
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	else if (asked || read)
-		/* The first packet of an answer: how long those behind it take is of their own making. */
-		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1));
+		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1), read ? plan->npsn - 1 : 0);
 	if (asking)
 		srn_asking_sent(&qp->req.lazy, plan, asking);
 	if (unlikely(qp->score))

@@ -182,29 +182,67 @@ static void lose(struct srn_qp *qp, u64 now)
  * and at the local ACK timeout all of it would be sent once more. So before that there is to
  * be less in them. The time that the path takes without queues does not count.
  */
-static void look_at_delay(struct srn_qp *qp)
+static void look_at_late(struct srn_qp *qp, u64 delay)
+{
+	if (!srn_window_is_late(&qp->window, delay, timeout_ns(qp)))
+		return;
+	srn_count(qp->dev, SRN_CNT_LATE);
+	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
+}
+
+/* What is known of the queue, and that alone. Of an answer that is timed to its end the first packet has its part in
+ * that, too: with the last one lost it is what the loss is judged by. But less is out once for both.
+ */
+static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 {
 	struct srn_window *w = &qp->window;
-	u64 now = ktime_get_ns(), took = now - w->timed_ns, least, delay;
+	u64 was_ns = srn_crowd_is_stale(&w->crowd) ? 0 : w->crowd.delay_ns, delay;
 	u32 was = w->cwnd;
 
-	srn_hello_later(&qp->peer);
+	delay = srn_window_delay(w, srn_known_least(qp->known, took, now), now);
+	if (!srn_window_times_on(w, was_ns))
+		srn_window_mind(w);
+	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
+	if (srn_window_wants_reach(w))
+		srn_hello_again(&qp->peer);
+	return delay;
+}
+
+/* How long the path is, and whether it is late, the first packet of an answer says: behind it there is what the
+ * peer sends by its own pace.
+ */
+static void look_at_first(struct srn_qp *qp)
+{
+	struct srn_window *w = &qp->window;
+	u64 now = ktime_get_ns(), took = now - w->timed_ns;
+
 	if (w->timed_again) {
 		srn_rtt_bound(&qp->rtt, took, timeout_ns(qp));
 		srn_window_answered_again(w, took, timeout_ns(qp));
 		return;
 	}
 	srn_rtt_sample(&qp->rtt, took);
-	least = srn_known_least(qp->known, took, now);
-	delay = srn_window_delay(w, least, now);
-	srn_window_mind(w);
-	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
-	if (srn_window_wants_reach(w))
-		srn_hello_again(&qp->peer);
-	if (!srn_window_is_late(w, delay, timeout_ns(qp)))
-		return;
-	srn_count(qp->dev, SRN_CNT_LATE);
-	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
+	look_at_late(qp, look_at_queue(qp, took, now));
+}
+
+static void look_at_last(struct srn_qp *qp)
+{
+	struct srn_window *w = &qp->window;
+	u64 now = ktime_get_ns();
+
+	if (w->timed_again)
+		srn_window_untime(w);
+	else
+		look_at_queue(qp, now - w->timed_ns, now);
+}
+
+static void look_at_delay(struct srn_qp *qp)
+{
+	srn_hello_later(&qp->peer);
+	if (qp->window.timed_last)
+		look_at_last(qp);
+	else
+		look_at_first(qp);
 }
 
 /* The peer is ahead of the cursor. */
@@ -230,7 +268,7 @@ void srn_retry_progress(struct srn_qp *qp)
 	srn_retry_refill(qp);
 	srn_lost_acked(qp);
 	srn_gaps_acked(qp);
-	if (srn_window_is_timed(&qp->window))
+	while (srn_window_is_timed(&qp->window))	/* an answer's first, and its last */
 		look_at_delay(qp);
 	srn_resend_acked(&qp->resend, qp->window.una);
 	if (srn_psn_diff(qp->window.una, qp->window.at.psn) > 0)
@@ -372,10 +410,14 @@ void srn_retry_heard(struct srn_qp *qp)
 	struct srn_window *w = &qp->window;
 
 	qp->retry.probes = 0;
-	if (w->timed && srn_psns_has(&qp->score->has, w->timed_psn))
+	/* Of a READ that says that its request is there, and nothing of the answer behind the first packet. */
+	if (w->timed && !w->timed_last && srn_psns_has(&qp->score->has, w->timed_psn)) {
+		w->timed_rest = 0;
 		look_at_delay(qp);
+	}
 	restart(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_retry_heard);
 
 /* No progress of what is oldest either: the local ACK timeout runs on. */
 void srn_retry_early(struct srn_qp *qp, u32 psn)

@@ -76,10 +76,12 @@ struct srn_window {
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
 	u32 judged_end;		/* and what was sent before that ends here */
+	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
+	u16 timed_rest;		/* of a READ's answer, PSNs behind its first: the last may be timed, too */
+	bool timed_last;	/* it is the last of a READ's answer, whose first was timed before */
 	u32 timed_psn;
 	u64 timed_ns;		/* ktime */
 	struct srn_crowd crowd;	/* what is known of the path */
-	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
 	u32 unasked;		/* PSNs since the last packet that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
@@ -148,8 +150,32 @@ static inline void srn_window_time(struct srn_window *w, u32 psn, u64 now_ns, bo
 	w->timed = true;
 	w->timed_again = false;
 	w->timed_queue = queue;
+	w->timed_last = false;
 	w->timed_psn = psn;
+	w->timed_rest = 0;
 	w->timed_ns = now_ns;
+}
+
+/**
+ * srn_window_times_on() - after srn_window_delay(): whether the rest of the same answer is to tell of the queue
+ *
+ * It does where queues are minded, and the first packet waited for much of what may queue: then its last one is
+ * timed. How long others' packets wait, and one's own behind others of one's own, is seen there. If the first did not
+ * wait, how long the rest takes is of its own making. The queue is no shorter than it was, @was_ns, until the last one
+ * is here.
+ */
+static inline bool srn_window_times_on(struct srn_window *w, u64 was_ns)
+{
+	u32 rest = w->timed_rest;
+
+	w->timed_rest = 0;
+	if (!rest || !srn_crowd_is(&w->crowd) || srn_crowd_has_room(&w->crowd))
+		return false;
+	w->timed = true;
+	w->timed_psn = srn_psn_add(w->timed_psn, rest);
+	w->timed_last = true;
+	w->crowd.delay_ns = max(w->crowd.delay_ns, was_ns);
+	return true;
 }
 
 /** srn_window_untime() - what is timed will be answered later than by the way there and back */

@@ -159,6 +159,49 @@ static void srn_requester_times_first_response_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->window.timed_psn, qp->sq_psn);
 }
 
+/* Two requests of half a READ each. Of the second the first response is timed, and then perhaps what is behind it. */
+static void time_two(struct kunit *test, u32 *first_rest, u32 *second_rest)
+{
+	struct srn_wqe *wqe;
+	struct srn_qp *qp;
+	int budget = 1;
+	u32 second;
+
+	migrate_disable();
+	qp = new_asker(test, 16);
+	qp->window.ssthresh = 16;
+	qp->max_rd_atomic = 2;
+	wqe = srn_sq_wqe(&qp->sq, 0);
+	wqe->opcode = IB_WR_RDMA_READ;
+	wqe->length = 16 * qp->mtu;
+	qp->sq.tail = 1;
+	begin(test, qp);
+	srn_requester_run(qp, &budget);
+	*first_rest = qp->window.timed_rest;
+	qp->window.timed = false;
+	qp->window.timed_psn = qp->sq_psn;
+	qp->rtt = (struct srn_rtt){};
+	budget = 1;
+	srn_requester_run(qp, &budget);
+	*second_rest = qp->window.timed_rest;
+	second = srn_psn_diff(qp->window.timed_psn, qp->sq_psn);
+	end();
+	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 16);
+	KUNIT_EXPECT_EQ(test, wqe->chunk, 8);
+	KUNIT_EXPECT_TRUE(test, qp->window.timed);
+	KUNIT_EXPECT_EQ(test, second, 8);
+}
+
+/* Of a request that is not alone perhaps also the last: it stands behind the others. */
+static void srn_requester_times_last_response_test(struct kunit *test)
+{
+	u32 first, second;
+
+	time_two(test, &first, &second);
+	KUNIT_EXPECT_EQ(test, first, 0);
+	KUNIT_EXPECT_EQ(test, second, 7);
+}
+
 static struct kunit_case srn_requester_ask_cases[] = {
 	KUNIT_CASE(srn_requester_first_asks_test),
 	KUNIT_CASE(srn_requester_first_of_gbn_test),
@@ -166,6 +209,7 @@ static struct kunit_case srn_requester_ask_cases[] = {
 	KUNIT_CASE(srn_requester_many_are_not_timed_test),
 	KUNIT_CASE(srn_requester_gap_is_not_timed_test),
 	KUNIT_CASE(srn_requester_times_first_response_test),
+	KUNIT_CASE(srn_requester_times_last_response_test),
 	{}
 };
 

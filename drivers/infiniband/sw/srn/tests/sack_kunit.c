@@ -337,6 +337,30 @@ static void srn_sack_in_read_test(struct kunit *test)
 	srn_lost_stop(qp);
 }
 
+/* SENDs behind READs of one's own: a SACK says that a READ's request is there, and nothing of its answer. */
+static void srn_sack_names_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_qp(test);
+	struct srn_window *w = &qp->window;
+	DECLARE_BITMAP(map, 32) = { 0x1 };
+	u64 now = ktime_get_ns();
+
+	fly(qp, 8);
+	w->crowd.left = 2;
+	srn_known_least(qp->known, 0, now);
+	srn_window_time(w, 0, now - NSEC_PER_SEC, true);
+	w->timed_rest = 3;
+	KUNIT_EXPECT_TRUE(test, hear(test, qp, 5, map, 32));
+	srn_retry_heard(qp);
+	KUNIT_EXPECT_GE(test, w->crowd.delay_ns, NSEC_PER_SEC);
+	KUNIT_EXPECT_FALSE(test, w->timed);
+	srn_window_time(w, 3, now, true);
+	w->timed_last = true;
+	srn_retry_heard(qp);
+	KUNIT_EXPECT_TRUE(test, w->timed);
+	srn_lost_stop(qp);
+}
+
 static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_charge_test),
 	KUNIT_CASE(srn_sack_ahead_test),
@@ -350,6 +374,7 @@ static struct kunit_case srn_sack_cases[] = {
 	KUNIT_CASE(srn_sack_taken_back_in_silence_test),
 	KUNIT_CASE(srn_sack_answer_missing_test),
 	KUNIT_CASE(srn_sack_in_read_test),
+	KUNIT_CASE(srn_sack_names_read_test),
 	{}
 };
 

@@ -269,6 +269,47 @@ static void srn_window_chunk_of_few_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_window_chunk(w, 128, 0, false), 16);
 }
 
+/* Whether more is timed of an answer that has @rest PSNs behind its first, which waited so long. */
+static bool times_on(struct srn_window *w, u32 rest, u64 delay_ns)
+{
+	srn_window_time(w, 10, START, true);
+	w->timed_rest = rest;
+	w->timed = false;
+	w->crowd.delay_ns = delay_ns;
+	return srn_window_times_on(w, 0);
+}
+
+/* Of an answer that has more the last is timed as well, once, if queues are minded and the first says that there is
+ * one.
+ */
+static void srn_window_times_on_test(struct kunit *test)
+{
+	struct srn_window *w = crowded(test);
+	u64 much = w->crowd.enough_ns / 2;
+
+	KUNIT_EXPECT_FALSE(test, times_on(w, 0, much));
+	KUNIT_EXPECT_FALSE(test, times_on(w, 5, much - 1));
+	KUNIT_EXPECT_FALSE(test, w->timed);
+	KUNIT_EXPECT_EQ(test, w->timed_psn, 10);
+	KUNIT_EXPECT_TRUE(test, times_on(w, 5, much));
+	KUNIT_EXPECT_TRUE(test, w->timed);
+	KUNIT_EXPECT_TRUE(test, w->timed_last);
+	KUNIT_EXPECT_EQ(test, w->timed_psn, 15);
+	KUNIT_EXPECT_EQ(test, w->crowd.delay_ns, much);
+	KUNIT_EXPECT_FALSE(test, srn_window_times_on(w, 0));
+	/* It is as long as that at least, and as it was. */
+	w->timed_rest = 5;
+	KUNIT_EXPECT_TRUE(test, srn_window_times_on(w, much + 1));
+	KUNIT_EXPECT_EQ(test, w->crowd.delay_ns, much + 1);
+	w->timed_rest = 0;
+	KUNIT_EXPECT_FALSE(test, srn_window_times_on(w, much + 2));
+	KUNIT_EXPECT_EQ(test, w->crowd.delay_ns, much + 1);
+	srn_window_time(w, 20, START, true);
+	KUNIT_EXPECT_FALSE(test, w->timed_last);
+	w->crowd.left = 0;
+	KUNIT_EXPECT_FALSE(test, times_on(w, 5, NSEC_PER_SEC));
+}
+
 static struct kunit_case srn_window_crowd_cases[] = {
 	KUNIT_CASE(srn_window_full_queue_test),
 	KUNIT_CASE(srn_window_floor_test),
@@ -278,6 +319,7 @@ static struct kunit_case srn_window_crowd_cases[] = {
 	KUNIT_CASE(srn_window_came_test),
 	KUNIT_CASE(srn_window_tail_test),
 	KUNIT_CASE(srn_window_mind_test),
+	KUNIT_CASE(srn_window_times_on_test),
 	KUNIT_CASE(srn_window_look_test),
 	KUNIT_CASE(srn_window_narrow_test),
 	KUNIT_CASE(srn_window_chunk_of_few_test),
