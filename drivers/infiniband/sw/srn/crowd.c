@@ -124,16 +124,17 @@ static bool is_known(const struct srn_crowd *c)
 	return c->least_ns != U64_MAX;
 }
 
-static bool is_old(const struct srn_crowd *c, u64 now_ns)
+bool srn_crowd_is_old(const struct srn_crowd *c, u64 now_ns)
 {
 	return is_known(c) && now_ns > c->now_ns + OLD_NS + OLD_PATHS * c->least_ns;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_old);
 
 /* One that was lost while much less was queued was not lost by that. */
 static bool is_full(const struct srn_crowd *c, u64 now_ns)
 {
 	return !is_known(c) ||
-	       (c->delay_ns >= max(noise(c), c->most_ns / 2) && !is_old(c, now_ns));
+	       (c->delay_ns >= max(noise(c), c->most_ns / 2) && !srn_crowd_is_old(c, now_ns));
 }
 
 static bool is_empty(const struct srn_crowd *c)

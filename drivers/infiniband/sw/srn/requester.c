@@ -131,7 +131,7 @@ static void time_it(struct srn_qp *qp, u32 psn, u32 rest)
 	if (!queue && !srn_window_is_narrow(w) && !(srn_qp_holds(qp) && srn_rtt_wants(&qp->rtt)))
 		return;
 	srn_window_time(w, psn, ktime_get_ns(), queue);
-	if (srn_window_inflight(w) > rest + 1)
+	if (srn_window_load(w) > rest + 1)
 		w->timed_rest = rest;
 }
 

@@ -196,7 +196,8 @@ static void look_at_late(struct srn_qp *qp, u64 delay)
 static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 {
 	struct srn_window *w = &qp->window;
-	u64 was_ns = srn_crowd_is_stale(&w->crowd) ? 0 : w->crowd.delay_ns, delay;
+	bool old = srn_crowd_is_stale(&w->crowd) || srn_crowd_is_old(&w->crowd, now);
+	u64 was_ns = old ? 0 : w->crowd.delay_ns, delay;
 	u32 was = w->cwnd;
 
 	delay = srn_window_delay(w, srn_known_least(qp->known, took, now), now);

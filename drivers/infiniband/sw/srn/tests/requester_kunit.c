@@ -450,8 +450,10 @@ static void srn_requester_late_test(struct kunit *test)
 	}
 }
 
-/* Queues are minded, and of an answer to all that is in flight the first packet came, after @ns; the last is timed. */
-static struct srn_qp *new_answered(struct kunit *test, u64 ns)
+/* Queues are minded, and of an answer to all that is in flight the first packet came, after @ns; the last is timed.
+ * @age_ns ago an answer took a second.
+ */
+static struct srn_qp *new_answered_since(struct kunit *test, u64 ns, u64 age_ns)
 {
 	struct srn_qp *qp = new_busy(test);
 	struct srn_window *w = &qp->window;
@@ -464,10 +466,20 @@ static struct srn_qp *new_answered(struct kunit *test, u64 ns)
 	srn_known_least(qp->known, 0, now);
 	srn_window_time(w, w->una, now - ns, true);
 	w->timed_rest = srn_window_inflight(w) - 1;
+	if (age_ns) {
+		w->crowd.least_ns = 1000;
+		w->crowd.delay_ns = NSEC_PER_SEC;
+		w->crowd.now_ns = now - age_ns;
+	}
 	srn_window_acked(w, srn_psn_add(w->una, 1));
 	srn_retry_progress(qp);
 	KUNIT_ASSERT_TRUE(test, w->timed_last);
 	return qp;
+}
+
+static struct srn_qp *new_answered(struct kunit *test, u64 ns)
+{
+	return new_answered_since(test, ns, 0);
 }
 
 /* How long the path is, and whether it is late, an answer's first packet says. Of its last one only the queue. */
@@ -511,6 +523,16 @@ static void srn_requester_lost_last_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w->timed);
 	w->crowd.look_ns = U64_MAX;
 	KUNIT_EXPECT_EQ(test, srn_crowd_lost(&w->crowd, 1000, ktime_get_ns()), SRN_CROWD_FULL);
+}
+
+/* Until the last one is here the queue is no shorter than it was; unless that was long ago. */
+static void srn_requester_queue_was_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_answered_since(test, 4 * NSEC_PER_MSEC, NSEC_PER_MSEC);
+
+	KUNIT_EXPECT_EQ(test, qp->window.crowd.delay_ns, NSEC_PER_SEC);
+	qp = new_answered_since(test, 4 * NSEC_PER_MSEC, 5 * NSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, qp->window.crowd.delay_ns, NSEC_PER_SEC);
 }
 
 /* What went again, and is the last of an answer, says nothing of the path at all. */
@@ -570,6 +592,7 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_late_test),
 	KUNIT_CASE(srn_requester_last_is_not_late_test),
 	KUNIT_CASE(srn_requester_lost_last_test),
+	KUNIT_CASE(srn_requester_queue_was_test),
 	KUNIT_CASE(srn_requester_last_again_test),
 	{}
 };
