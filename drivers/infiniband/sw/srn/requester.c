@@ -294,9 +294,7 @@ static void send_packet(struct srn_qp *qp, struct srn_wqe *wqe, u32 mtu, int *bu
 		emit(qp, wqe, &plan, &d);
 	}
 	account(qp, wqe, &plan, d.asking);
-	if (qp->svc->reliable)
-		srn_retry_sent(qp);
-	else
+	if (!qp->svc->reliable)
 		sent_unreliable(qp, wqe, &plan);
 }
 
@@ -398,6 +396,13 @@ static bool run(struct srn_qp *qp, int *budget)
 	return false;
 }
 
+/* When all that goes now is with the stack, which takes its time: not while the next round goes on with it. */
+static void expect_answers(struct srn_qp *qp, bool more)
+{
+	if (!more && qp->svc->reliable && srn_window_inflight(&qp->window))
+		srn_retry_sent(qp);
+}
+
 bool srn_requester_run(struct srn_qp *qp, int *budget)
 {
 	bool more;
@@ -409,6 +414,7 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 	if (!more)
 		srn_asking_end(qp);
 	srn_train_leave(&qp->req.train, &qp->path);
+	expect_answers(qp, more);
 	return more;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_run);

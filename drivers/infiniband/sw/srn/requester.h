@@ -42,7 +42,9 @@ void srn_requester_start(struct srn_qp *qp);
  * srn_requester_run() - fetch posted WQEs and send what may go
  * @budget: packets left in this round, decremented
  *
- * Return: true if it stopped for the budget.
+ * When all that may go has left, the wait for the peer begins, if none has (retry.h).
+ *
+ * Return: true if it stopped for the budget, and is to be called again.
  */
 bool srn_requester_run(struct srn_qp *qp, int *budget);
 

@@ -130,12 +130,12 @@ bool srn_retry_asks_first(const struct srn_qp *qp)
 	       srn_rtt_probe_ns(rtt, all) + srn_rtt_again_ns(rtt) <= all;
 }
 
-/* Progress, or what comes to the same, is waited for anew. */
+/* Progress, or what comes to the same, is waited for anew, from the end of the requester's round on: what it lets
+ * go is to have left.
+ */
 static void restart(struct srn_qp *qp)
 {
 	srn_clock_clear(&qp->clock, SRN_ALARM_ACK);
-	if (srn_window_inflight(&qp->window))
-		srn_retry_sent(qp);
 }
 
 /* What is sent from here on has the whole timeout to be answered. */

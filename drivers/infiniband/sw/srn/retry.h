@@ -35,7 +35,12 @@ void srn_retry_move(struct srn_qp *qp);
 /** srn_retry_reset() - nothing is in flight, nothing is waited for */
 void srn_retry_reset(struct srn_qp *qp);
 
-/** srn_retry_sent() - a packet left: expect progress, or ask, and give up at the local ACK timeout */
+/**
+ * srn_retry_sent() - packets are in flight: expect progress, or ask, and give up at the local ACK timeout
+ *
+ * At the end of the requester's rounds: where a host is slow, what one ACK lets go may take longer to leave than a
+ * probe waits.
+ */
 void srn_retry_sent(struct srn_qp *qp);
 
 /** srn_retry_asks_first() - in silence a probe is answered before the local ACK timeout, and it is known when */

@@ -5,6 +5,7 @@
 #include "../recovery.h"
 #include "../requester.h"
 #include "../retry.h"
+#include "../run.h"
 #include "../stats.h"
 #include "fake_sender.h"
 
@@ -154,6 +155,58 @@ static void srn_requester_asks_when_drained_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, left.packets, 2);
 	local_bh_enable();
 	migrate_enable();
+}
+
+static struct {
+	const struct srn_clock *clock;
+	bool waits;	/* for the peer, before all has left */
+} leaving;
+
+static int leave_and_look(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	leaving.waits |= srn_clock_is_set(leaving.clock, SRN_ALARM_ACK);
+	return leave(net, sk, skb);
+}
+
+/* The wait for the peer begins when all that may go has left, in as many rounds as that takes: trains take their
+ * time.
+ */
+static void srn_requester_waits_at_the_end_test(struct kunit *test)
+{
+	int budget, rounds = 0;
+	struct srn_qp *qp;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	qp = new_sender(test, 10);
+	qp->timeout = 14;
+	qp->window.cwnd = 8;	/* then a train waits for what may not follow yet */
+	qp->path.route.dst->output = leave_and_look;
+	leaving.clock = &qp->clock;
+	leaving.waits = false;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	WRITE_ONCE(srn_run_stopped, true);	/* trains, no packs */
+	do {
+		KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ACK));
+		budget = 3;
+		rounds++;
+	} while (srn_requester_run(qp, &budget));
+	WRITE_ONCE(srn_run_stopped, false);
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ACK));
+	KUNIT_EXPECT_FALSE(test, leaving.waits);
+	KUNIT_EXPECT_EQ(test, rounds, 3);
+	KUNIT_EXPECT_EQ(test, left.packets, 3);
+	KUNIT_EXPECT_EQ(test, num_sent(qp), 8);
+	/* So it does after progress. */
+	srn_window_acked(&qp->window, srn_psn_add(qp->window.una, 1));
+	srn_retry_progress(qp);
+	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ACK));
+	budget = SRN_ROUND_BUDGET;
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	local_bh_enable();
+	migrate_enable();
+	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_ACK));
 }
 
 /* What was begun fails while the QP drains, too, when its turn comes; what was not waits. */
@@ -576,6 +629,7 @@ static struct kunit_case srn_requester_cases[] = {
 	KUNIT_CASE(srn_requester_stale_overrun_test),
 	KUNIT_CASE(srn_requester_asks_when_drained_test),
 	KUNIT_CASE(srn_requester_narrow_in_silence_test),
+	KUNIT_CASE(srn_requester_waits_at_the_end_test),
 	KUNIT_CASE(srn_requester_fails_in_sqd_test),
 	KUNIT_CASE(srn_requester_alarm_once_test),
 	KUNIT_CASE(srn_requester_silence_test),

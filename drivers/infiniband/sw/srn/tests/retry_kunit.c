@@ -75,7 +75,7 @@ static u64 wait(struct srn_qp *qp)
 	return ns;
 }
 
-/* An ACK or a NAK. */
+/* An ACK or a NAK, in a round that has nothing else to do. */
 static void say(struct kunit *test, struct srn_qp *qp, u8 syndrome, u32 psn)
 {
 	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, srn_psn_add(qp->sq_psn, psn));
@@ -83,6 +83,8 @@ static void say(struct kunit *test, struct srn_qp *qp, u8 syndrome, u32 psn)
 	put_unaligned_be32((u32)syndrome << 24,
 			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
 	srn_completer_rx(qp, skb);
+	if (srn_window_inflight(&qp->window))
+		srn_retry_sent(qp);
 }
 
 /* So much time passes in all, and an ACK of all up to @psn comes. */
