@@ -16,6 +16,15 @@ wire() {
 	return $status
 }
 
+# coupled COMMAND...: and NAPIs couple some of them (gro=Y).
+coupled() {
+	local status=0 gro=/sys/module/srn/parameters/gro
+
+	echo Y >$gro && wire "$@" || status=1
+	echo N >$gro || status=1
+	return $status
+}
+
 # narrow COMMAND...: the netdevs have an MTU of 1500, which is a path MTU of 1024.
 narrow() {
 	local status=0
