@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Runs: packets of a message leave the device uncut, as one skb. What the stack cuts them into,
 // here a token bucket that is smaller than they are, must be what single packets are, ICRC and all.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+#include <optional>
+#include <string_view>
+
 #include <net/command.h>
 
 #include "counters.h"
@@ -78,11 +86,35 @@ class RcRun : public Runs {
 };
 SRN_BOTH_IP_VERSIONS(RcRun);
 
-// A driver takes no lists: the stack cuts in front of it what left, which are trains.
+// Whether the module said that it sums several packets in one section, without which a NIC has
+// trains. Asked when the program begins, while the log still has it; nothing: it has not.
+std::optional<bool> HasSections() {
+  char record[8192];
+  std::optional<bool> has;
+  const int fd = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  for (ssize_t n; fd >= 0 && ((n = ::read(fd, record, sizeof(record))) > 0 || errno == EPIPE);)
+    if (n > 0 && std::string_view(record, n).find("srn: CRC-32 in MB/s") != std::string_view::npos)
+      has = std::string_view(record, n).find("using clmul") != std::string_view::npos;
+  if (fd >= 0) ::close(fd);
+  return has;
+}
+const std::optional<bool> kHasSections = HasSections();
+
+// A driver takes no lists: the stack cuts in front of it what left, runs where they are wanted and
+// the CRC is fast, and trains.
 class RcRunToNic : public Runs {
  protected:
   void SetUp() override { Offload("on", "off"); }
   void TearDown() override { Offload("off", "off"); }
+  static void ExpectLeft(const Counters& counters) {
+    EXPECT_GE(counters.Growth("sent_trains"), 1u);
+    if (!kHasSections)
+      std::cout << "the log does not say which CRC there is: it was not asked whether runs left\n";
+    else if (*kHasSections)
+      EXPECT_GE(counters.Growth("sent_runs"), 1u);
+    else
+      EXPECT_EQ(counters.Growth("sent_runs"), 0u);
+  }
   // One message; of packets some ask for an ACK before the last does.
   void ExpectCut(SendWr wr, std::vector<Packet> expected, Operation last, ibv_wc_opcode opcode) {
     const Counters counters;
@@ -92,7 +124,7 @@ class RcRunToNic : public Runs {
     peer().Send(Ack(expected.back().bth.psn, 1));
     ExpectSent(1, opcode);
     EXPECT_EQ(counters.Growth("sent_pkts"), 13u);
-    EXPECT_GE(counters.Growth("sent_trains"), 1u);
+    ExpectLeft(counters);
   }
 };
 SRN_BOTH_IP_VERSIONS(RcRunToNic);
@@ -116,7 +148,7 @@ TEST_P(RcRunToNic, AnswerIsWholePackets) {
   const Counters counters;
   ep().FillPattern(kPlace, Length(5));
   ExpectAnswer(PeerPsn(0), 0, Length(5), 1);
-  EXPECT_TRUE(counters.Grew("sent_trains"));
+  ExpectLeft(counters);
 }
 
 TEST_P(RcRun, WriteIsWholePacketsWithEachPad) {

@@ -196,7 +196,7 @@ static struct sk_buff *lend_run(struct srn_qp *qp, const struct srn_replay_slot 
 	struct srn_lease lease;
 	struct sk_buff *skb;
 
-	if (!srn_lease_may(mem))
+	if (!srn_lease_may(mem) || !srn_run_stays(&qp->path, num, qp->mtu))
 		return NULL;
 	srn_lease_make(&lease, mem, qp->who.qpn);
 	skb = begin_run(qp, slot, pkt, num, len, &lease, false);

@@ -61,7 +61,7 @@ static bool may_sleep(struct srn_qp *qp)
  */
 static bool leaves_path_empty(struct srn_qp *qp)
 {
-	return qp->req.psns > 1 && srn_run_packets(&qp->path, qp->req.psns, qp->mtu) == 1;
+	return qp->req.psns > 1 && !srn_run_stays(&qp->path, qp->req.psns, qp->mtu);
 }
 
 bool srn_bell_gather(struct srn_qp *qp)

@@ -196,6 +196,11 @@ static u32 add_front(struct sum *sum, const void *ip, const void *udp_bth, bool 
 	return more;
 }
 
+bool srn_icrc_has_sections(void)
+{
+	return srn_crc32_has_sections();
+}
+
 bool srn_icrc_begin(size_t len)
 {
 	return srn_crc32_begin(len);

@@ -85,6 +85,9 @@ bool srn_icrc_is_good(const struct sk_buff *skb, const void *ip, const void *udp
 bool srn_icrc_begin(size_t len);
 void srn_icrc_end(bool section);
 
+/** srn_icrc_has_sections() - whether this CPU has such, with which packets that are at hand take less; any context */
+bool srn_icrc_has_sections(void);
+
 /**
  * srn_icrc_place() - where a packet's ICRC is
  * @skb: ends with it; its pages can be read

@@ -10,6 +10,7 @@
 #include <net/dst.h>
 #include <net/sch_generic.h>
 
+#include "icrc.h"
 #include "opcode.h"
 #include "pack.h"
 #include "path.h"
@@ -24,12 +25,12 @@ EXPORT_SYMBOL_IF_KUNIT(srn_run_stopped);
 
 static bool runs = true;
 module_param(runs, bool, 0644);
-MODULE_PARM_DESC(runs, "send messages uncut where the netdev takes it (default: yes)");
+MODULE_PARM_DESC(runs, "send messages uncut, to what takes them so, or to where they are cut (default: yes)");
 
 /* In front of the payload, at most: all layers, and what says how it is cut. */
 #define HEADERS	256
 
-/* Elsewhere a run would be cut at once. */
+/* What takes it whole. */
 #define NEEDS	(NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
 
 /* lo cuts each tunnel's datagram, but a datagram by itself may be as long as a run is. So there a
@@ -69,6 +70,16 @@ static bool route_takes(const struct dst_entry *dst)
 			    (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS;
 }
 
+/* What takes no list of packets, as no NIC's driver does, nor do some netdevs of tunnels: the stack would cut
+ * a train in front of it, too, and until then a run is one skb. But a train's ICRCs were made in its sender's
+ * time, and those of a run are in that of who has the queue: where that takes long, others wait.
+ */
+static bool route_cuts(const struct dst_entry *dst)
+{
+	return !(dst->dev->features & NETIF_F_GSO_FRAGLIST) && srn_train_fits(dst) && !is_lo(dst) &&
+	       srn_icrc_has_sections();
+}
+
 static u32 longest_datagram(const struct dst_entry *dst, bool is_v6)
 {
 	const struct net_device *ndev = dst->dev;
@@ -103,21 +114,39 @@ static bool is_wanted(void)
 	return READ_ONCE(runs) && !READ_ONCE(srn_run_stopped);
 }
 
-u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
+/* The route is looked up once: it may have gone by the next time. @stays: nothing has to cut it there. */
+static u32 packets(struct srn_path *path, u32 num, u32 each, bool *stays)
 {
-	struct dst_entry *dst;
+	const struct dst_entry *dst;
 	u32 most = 1;
 
+	*stays = false;
 	if (num < 2 || !is_wanted())
 		return 1;
 	dst = srn_path_dst(path);
 	if (!dst)
 		return 1;
-	if (route_takes(dst))
+	*stays = route_takes(dst);
+	if (*stays || route_cuts(dst))
 		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, most_segments(dst));
 	return share(num, max(most, 1u));
 }
+
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
+{
+	bool stays;
+
+	return packets(path, num, each, &stays);
+}
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
+
+bool srn_run_stays(struct srn_path *path, u32 num, u32 each)
+{
+	bool stays;
+
+	return packets(path, num, each, &stays) > 1 && stays;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_run_stays);
 
 u32 srn_run_messages(struct srn_path *path)
 {

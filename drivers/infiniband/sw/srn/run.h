@@ -47,9 +47,19 @@ extern bool srn_run_stopped;
  * srn_run_packets() - how many packets of @each bytes of payload may be one run on @path
  * @num: as many as there are
  *
- * Return: 1 where the path takes no runs. BH disabled.
+ * What cuts them may be in front of the path's netdev. Return: 1 where the path takes no runs. BH disabled.
  */
 u32 srn_run_packets(struct srn_path *path, u32 num, u32 each);
+
+/**
+ * srn_run_stays() - whether there are such runs on @path, and nothing on this host has to cut them, as far as
+ * its route tells
+ * @num: as srn_run_packets()
+ * @each: as srn_run_packets()
+ *
+ * BH disabled.
+ */
+bool srn_run_stays(struct srn_path *path, u32 num, u32 each);
 
 /**
  * srn_run_bare_packets() - how many packets may be one run without payload on @path

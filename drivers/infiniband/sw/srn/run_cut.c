@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/sizes.h>
 #include <linux/udp.h>
 #include <net/gso.h>
 #include <net/sock.h>
@@ -22,6 +23,8 @@
 #include "xmit.h"
 
 #define WORD_LEN	sizeof(__be32)
+/* Of what is cut from pages (head.h): headers, and what is linear of a payload. */
+#define SHORT_MAX	SZ_1K
 /* Pad and ICRC. */
 #define TRAILER_MAX	(3 + SRN_ICRC_SIZE)
 
@@ -262,21 +265,27 @@ static void put_headers(struct sk_buff *to, const struct srn_run_cut *cut)
 		skb_copy_bits(cut->skb, cut->start + sizeof(*bth), skb_put(to, rest), rest);
 }
 
+/* From pages that are at hand, where it is short; else the stack clears what it allocates. */
+static struct sk_buff *alloc(u32 size)
+{
+	return size <= SHORT_MAX ? srn_head_alloc(size) : alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
 static struct sk_buff *run_packet(const struct srn_run_cut *cut, u32 headroom, bool refs)
 {
 	u32 from = cut->payload + cut->i * cut->run.each, len = srn_run_cut_len(cut);
 	u32 copied = refs ? linear_part(cut->skb, from, len) : len;
 	struct sk_buff *skb;
 
-	skb = alloc_skb(headroom + SRN_MAX_HDR_LEN + copied + TRAILER_MAX,
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = alloc(headroom + SRN_MAX_HDR_LEN + copied + TRAILER_MAX);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
 	put_headers(skb, cut);
 	if (srn_run_cut_is_bare(cut))
 		return skb;
-	srn_copy_skb(cut->skb, from, skb_put(skb, copied), copied);
+	if (copied)
+		srn_copy_skb(cut->skb, from, skb_put(skb, copied), copied);
 	if (!srn_run_cut_is_lent(cut)) {
 		attach_pages(skb, cut->skb, from + copied, len - copied);
 	} else if (!copy_pages(skb, cut->skb, from + copied, len - copied)) {

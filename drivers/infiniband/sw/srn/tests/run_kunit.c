@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs: what the stack makes of one is what would have left as packets; what is none is refused. */
+#include "../crc.h"
 #include "../payer.h"
 #include "../psn.h"
 #include "../stats.h"
@@ -496,7 +497,7 @@ static const struct packets_row {
 	u32 segs, num, each, packets;
 	u32 size;	/* 0: what netdevs have by themselves */
 	u32 lo_mtu;	/* it is lo */
-	bool queue;
+	bool queue, cut, slow;	/* no CRC of several in one section of the FPU */
 } packets_rows[] = {
 	{ "all of a short message", WHOLE, WHOLE, 65535, 15, 4096, 15 },
 	{ "two of one length", WHOLE, WHOLE, 65535, 16, 4096, 8 },
@@ -509,7 +510,12 @@ static const struct packets_row {
 	{ "a netdev that takes little", WHOLE, WHOLE, 65535, 15, 4096, 5, 30000 },
 	{ "a netdev that takes nothing", WHOLE, WHOLE, 65535, 15, 4096, 1, 100 },
 	{ "segmentation is off", WHOLE & ~NETIF_F_GSO, WHOLE, 65535, 8, 1024, 1 },
-	{ "no lists", WHOLE & ~NETIF_F_GSO_FRAGLIST, WHOLE, 65535, 8, 1024, 1 },
+	{ "no lists: cut in front of it", WHOLE & ~NETIF_F_GSO_FRAGLIST, WHOLE, 65535, 8, 1024, 8, .cut = true },
+	{ "a NIC", NETIF_F_GSO | NETIF_F_SG, 0, 65535, 8, 1024, 8, .cut = true },
+	{ "a NIC, and a CRC that is slow", NETIF_F_GSO | NETIF_F_SG, 0, 65535, 8, 1024, 1, .slow = true },
+	{ "not cut, and a CRC that is slow", WHOLE, WHOLE, 65535, 8, 1024, 8, .slow = true },
+	{ "a NIC that takes few", NETIF_F_GSO | NETIF_F_SG, 0, 4, 8, 1024, 4, .cut = true },
+	{ "a NIC without segmentation", NETIF_F_SG, 0, 65535, 8, 1024, 1 },
 	{ "no tunnels", WHOLE & ~NETIF_F_GSO_UDP_TUNNEL, WHOLE, 65535, 8, 1024, 1 },
 	{ "nothing inside of tunnels", WHOLE, 0, 65535, 8, 1024, 1 },
 	{ "lo", NETIF_F_GSO, 0, 1, 15, 4096, 15, 1, 65536 },
@@ -533,6 +539,7 @@ static void srn_run_packets_test(struct kunit *test)
 	const struct packets_row *row = test->param_value;
 	struct net_device *dev = new_netdev(test, row->lo_mtu ? IFF_LOOPBACK : 0);
 	struct netdev_queue *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
+	enum srn_crc_impl before;
 	struct srn_path *path;
 
 	KUNIT_ASSERT_NOT_NULL(test, tx);
@@ -546,9 +553,12 @@ static void srn_run_packets_test(struct kunit *test)
 	dev->gso_ipv4_max_size = row->size ?: GSO_LEGACY_MAX_SIZE;
 	migrate_disable();
 	path = new_path_by(test, false, dev);
+	before = srn_crc32_use(row->slow ? SRN_CRC_FOLD : SRN_CRC_CLMUL);
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, srn_run_packets(path, row->num, row->each), row->packets);
+	KUNIT_EXPECT_EQ(test, srn_run_stays(path, row->num, row->each), row->packets > 1 && !row->cut);
 	local_bh_enable();
+	srn_crc32_use(before);
 	migrate_enable();
 }
 
