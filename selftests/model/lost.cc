@@ -16,6 +16,7 @@ void Lost::NoteTwice(uint32_t twice) {
 bool Lost::Heard(const Answer& sack, uint64_t now) {
   if (!srn_window_is_out(&window_, sack.expected)) return false;
   NoteTwice(sack.twice);
+  if (sack.expected == window_.una) Missed();
   // What is behind that was not sent, or the cursor went back before it.
   const int32_t left = srn_psn_diff(window_.at.psn, sack.expected) - 1;
   const uint32_t num = std::min(sack.num, static_cast<uint32_t>(left));
@@ -42,6 +43,10 @@ void Lost::Acked(uint64_t now) {
 void Lost::Drop() {
   board_.Drop();
   window_.gone = 0;
+}
+
+void Lost::Missed() {
+  if (Has(window_.una)) Drop();
 }
 
 uint32_t Lost::Next(uint64_t now, uint32_t* psn) {

@@ -19,6 +19,8 @@ class Lost {
   // The window's una has moved.
   void Acked(uint64_t now);
   void Drop();
+  // It is quiet, or the peer named the oldest one: it may have let go of that.
+  void Missed();
 
   // Return: how many PSNs from `psn` on go again now, or 0.
   uint32_t Next(uint64_t now, uint32_t* psn);

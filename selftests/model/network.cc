@@ -69,10 +69,16 @@ Network::Network(const Options& options)
         connections_.emplace_back(*this, known_[static_cast<size_t>(i % options.domains)], psn);
     events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
   }
+  if (options.sheds > 0) events_.After(Ns(options.sheds), [this] { Shed(); });
   for (int i = 0; i < options.rivals; ++i) {
     Rival& rival = rivals_.emplace_back(*this);
     events_.After(Ns(options.rivals_from) + random_() % kBegin, [&rival] { rival.sender.Start(); });
   }
+}
+
+void Network::Shed() {
+  for (Connection& c : connections_) c.receiver.Shed();
+  events_.After(Ns(options_.sheds), [this] { Shed(); });
 }
 
 // A sender knows of no more than has come.

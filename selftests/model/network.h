@@ -23,6 +23,8 @@ struct Options {
   double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each
+  double sheds =
+      0;  // seconds from when receivers give up what they hold to the next time; 0: never
   double warm_up = 0.5;  // seconds that are not looked at
   double seconds = 2;
   uint64_t seed = 1;
@@ -75,6 +77,7 @@ class Network {
   Report Difference(const Tally& from, const Tally& to) const;
   void AddState(Report& report) const;
   uint64_t Unacked() const;
+  void Shed();
   void Repair(Report& report);
 
   const Options options_;

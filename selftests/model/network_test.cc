@@ -384,6 +384,35 @@ INSTANTIATE_TEST_SUITE_P(By, Shared,
                                   std::to_string(info.param.domains);
                          });
 
+struct Forgetful {
+  int rtt;  // ms
+  bool reads;
+  double least;
+};
+
+class Shedding : public testing::TestWithParam<Forgetful> {};
+
+// One packet in a hundred is lost, and four times a second the receiver gives up what it holds, and
+// says nothing: that is seen by a probe or two, also where what was sent last is a READ, and not
+// packet by packet.
+TEST_P(Shedding, IsSeenSoon) {
+  const Forgetful& path = GetParam();
+  const Report report =
+      Worst({.link = {.propagation = path.rtt * uint64_t{1'000'000} / 2, .loss = 0.01},
+             .program = {.depth = 1, .reads = path.reads},
+             .sheds = 0.25,
+             .seconds = 30});
+  EXPECT_GE(report.goodput, path.least);
+}
+INSTANTIATE_TEST_SUITE_P(At, Shedding,
+                         testing::Values(Forgetful{1, false, 0.5}, Forgetful{1, true, 0.5},
+                                         Forgetful{20, false, 0.03}, Forgetful{20, true, 0.03},
+                                         Forgetful{100, false, 0.003}, Forgetful{100, true, 0.003}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.rtt) + "ms" +
+                                  (info.param.reads ? "Reads" : "");
+                         });
+
 bool Same(const Report& a, const Report& b) {
   return a.goodput == b.goodput && a.dropped == b.dropped && a.queue == b.queue &&
          a.delivered == b.delivered;

@@ -37,6 +37,11 @@ void Receiver::Arrived(const Request& request) {
   Conclude();
 }
 
+void Receiver::Shed() {
+  held_ = {};
+  high_ = expected_;
+}
+
 void Receiver::Deliver(uint64_t serial) {
   faults_ += serial != delivered_++;
   expected_ = srn_psn_add(expected_, 1);

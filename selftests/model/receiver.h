@@ -18,6 +18,8 @@ class Receiver {
   Receiver(Events& events, uint32_t psn, std::function<void(const Answer&)> answers);
 
   void Arrived(const Request& request);
+  // Gives up what it holds, and says nothing.
+  void Shed();
 
   uint64_t delivered() const { return delivered_; }
   // Packets that were delivered out of turn, or came where nobody may send.

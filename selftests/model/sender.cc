@@ -9,8 +9,6 @@ namespace {
 
 // requester.c, ACKREQ_EVERY
 constexpr uint32_t kAskEvery = 32;
-// Packets of a message.
-constexpr uint64_t kMessage = 64;
 // Code 14, which is what programs ask for.
 constexpr uint64_t kTimeout = 4096ull << 14;
 
@@ -57,9 +55,12 @@ void Sender::Tick() {
   Run();
 }
 
+uint64_t Sender::Serial(uint32_t psn) const {
+  return acked_ + static_cast<uint64_t>(srn_psn_diff(psn, window_.una));
+}
+
 void Sender::Transmit(uint32_t psn, bool asked) {
-  const auto ahead = static_cast<uint64_t>(srn_psn_diff(psn, window_.una));
-  sends_({.psn = psn, .serial = acked_ + ahead, .asked = asked});
+  sends_({.psn = psn, .serial = Serial(psn), .asked = asked || IsRead(psn)});
 }
 
 void Sender::Run() {
@@ -123,10 +124,18 @@ void Sender::Progress(uint32_t una) {
   retry_.Restart();
 }
 
-// The last packet, or the oldest one: if one of them is lost again and again, the other may not be.
+uint32_t Sender::NewestPlain() const {
+  uint32_t psn = srn_psn_add(window_.at.psn, -1);
+  while (psn != window_.una && IsRead(psn)) psn = srn_psn_add(psn, -1);
+  return psn;
+}
+
+// The last packet that is no READ, or the oldest one: if one of them is lost again and again, the
+// other may not be. What the peer had and let go of it no longer has.
 void Sender::Probe(uint32_t nth) {
+  board_.Missed();
   const bool oldest = board_.is_open() || nth % 3 == 0;
-  const uint32_t psn = oldest ? window_.una : srn_psn_add(window_.at.psn, -1);
+  const uint32_t psn = oldest ? window_.una : NewestPlain();
   if (nth > 1) srn_window_time_again(&window_, psn, 1);
   Transmit(psn, true);
   Run();

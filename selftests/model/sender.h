@@ -14,10 +14,11 @@
 
 namespace model {
 
-// What is posted: so many WRITEs of 64 KiB at a time. Or a packet each so many ns, and once, beside
-// them, so many more.
+// What is posted: so many WRITEs of 64 KiB at a time, each with a READ behind it, if it reads, in
+// the place of its last packet. Or a packet each so many ns, and once, beside them, so many more.
 struct Program {
   int depth = 4;
+  bool reads = false;
   uint64_t every = 0;
   uint64_t more_at = 0;
   uint64_t more = 0;
@@ -43,6 +44,9 @@ class Sender {
   uint64_t timeouts() const { return retry_.timeouts(); }
 
  private:
+  // Packets of a message.
+  static constexpr uint64_t kMessage = 64;
+
   // What leaves.
   void Run();
   void SendLost();
@@ -57,6 +61,12 @@ class Sender {
   void Tick();
   void Progress(uint32_t una);
   void Probe(uint32_t nth);
+  // Of the packet: whether it is a READ. And the newest in flight that is none, or the oldest.
+  bool IsRead(uint32_t psn) const {
+    return program_.reads && Serial(psn) % kMessage == kMessage - 1;
+  }
+  uint32_t NewestPlain() const;
+  uint64_t Serial(uint32_t psn) const;
   void Seek(uint32_t psn);
 
   Events& events_;

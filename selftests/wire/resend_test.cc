@@ -184,6 +184,35 @@ TEST_P(RcResend, TailIsAskedAbout) {
   EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
 }
 
+// Of a READ that is last all of the answer would come again, and if the peer misses what is in
+// front of it it would name nothing else.
+TEST_P(RcResend, TailInFrontOfReadsIsAskedAbout) {
+  Start({.timeout = 20, .retry_cnt = 0});
+  for (uint64_t id = 0; id < 3; ++id) ep().PostSend(id, 0, 16);
+  PostRead(3, 16);
+  PostRead(4, 16);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(i)));
+  for (int i = 3; i < 5; ++i) ExpectReadRequest(DevPsn(i), 16);
+  const Packet probe = peer().Expect();
+  EXPECT_THAT(probe, IsRequest(Operation::kSendOnly, DevPsn(2)));
+  EXPECT_TRUE(probe.bth.ack_req);
+  Send(ReadResponses(DevPsn(3), Bytes(16, 1), mtu(), 4));
+  Send(ReadResponses(DevPsn(4), Bytes(16, 1), mtu(), 5));
+  ExpectAllSent(3);
+  for (uint64_t id = 3; id < 5; ++id) ExpectSent(id, IBV_WC_RDMA_READ);
+}
+
+// Where there is nothing else, about the oldest.
+TEST_P(RcResend, OldestReadIsAskedAbout) {
+  Start({.timeout = 20, .retry_cnt = 0});
+  for (uint64_t id = 0; id < 2; ++id) PostRead(id, 16);
+  for (int psn : {0, 1, 0}) ExpectReadRequest(DevPsn(psn), 16);
+  for (int i = 0; i < 2; ++i)
+    Send(ReadResponses(DevPsn(i), Bytes(16, 1), mtu(), static_cast<uint32_t>(i + 1)));
+  for (uint64_t id = 0; id < 2; ++id) ExpectSent(id, IBV_WC_RDMA_READ);
+}
+
 // The last one, both, the oldest, the last one twice and so on, each after twice the time but the
 // second, until the timeout: bounded.
 TEST_P(RcResend, ProbesBecomeRare) {

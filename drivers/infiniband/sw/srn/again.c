@@ -123,19 +123,32 @@ static void send_ask(struct srn_qp *qp, int *budget)
 	--*budget;
 }
 
+/* The newest PSN in flight that is of no READ and no atomic; the oldest one if there is none. */
+static u32 newest_plain(struct srn_qp *qp)
+{
+	u32 psn = srn_psn_add(qp->window.at.psn, -1);
+	const struct srn_wqe *wqe;
+
+	while (srn_window_is_out(&qp->window, psn)) {
+		wqe = wqe_of(qp, psn);
+		if (!srn_wqe_is_answered(wqe))
+			return psn;
+		psn = srn_psn_add(wqe->first_psn, -1);
+	}
+	return qp->window.una;
+}
+
 /* The last packet: if it is all that is lost, it is repaired, and if not, the answer names the
- * gap. The oldest one, where the gap is known and what was sent for it is lost, and every third
- * time: so that the answer to the one cannot be lost for ever. Not a READ behind others: of its
- * answer all would come again.
+ * gap. Not a READ: of its answer all would come again; the last in front of it then, or of all that is lost
+ * behind the oldest one the peer would hear nothing, and take one packet for each probe. The oldest one, where
+ * the gap is known and what was sent for it is lost, and every third time: so that the answer to the one cannot
+ * be lost for ever.
  */
 static u32 probe_psn(struct srn_qp *qp)
 {
-	u32 last = srn_psn_add(qp->window.at.psn, -1);
-
-	if (qp->retry.rewound || qp->score || qp->gaps || qp->resend.asked || qp->retry.probes % 3 == 0 ||
-	    srn_wqe_is_answered(wqe_of(qp, last)))
+	if (qp->retry.rewound || qp->score || qp->gaps || qp->resend.asked || qp->retry.probes % 3 == 0)
 		return qp->window.una;
-	return last;
+	return newest_plain(qp);
 }
 
 bool srn_again_ask_bare(struct srn_qp *qp, u32 psn)
