@@ -112,7 +112,7 @@ struct srn_qp {
 	u64 cnp_next_ns;		/* notify.c: not before, on ktime_get_ns() */
 	bool notifies;			/* the peer, of marks; react.c */
 	bool parked;			/* round.c: what comes has a smaller share */
-	bool answered;			/* the peer's answers may have opened the window */
+	bool answered;			/* the peer's answers may have opened the window, or ended a wait */
 	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
 	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
 	struct srn_notes notes;		/* what else went wrong, for humans */

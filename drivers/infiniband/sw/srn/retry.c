@@ -109,7 +109,7 @@ static void await(struct srn_qp *qp, u64 more_ns)
 
 void srn_retry_sent(struct srn_qp *qp)
 {
-	/* Runs from the oldest packet in flight, not from the latest. */
+	/* Runs from the round in which the oldest in flight left, not from the latest. */
 	if (srn_clock_is_set(&qp->clock, SRN_ALARM_ACK))
 		return;
 	if (!qp->timeout && !srn_qp_holds(qp))	/* code 0: no timeout */

@@ -41,8 +41,11 @@ static bool must_split(struct srn_qp *qp, struct sk_buff *skb)
 {
 	if (!srn_pkt_is_run(skb))
 		return false;
-	return srn_pkt_info(skb)->is_request ? !srn_responder_takes_run(qp, skb) :
-					       !srn_completer_takes_run(qp, skb);
+	if (srn_pkt_info(skb)->is_request)
+		return !srn_responder_takes_run(qp, skb);
+	/* Who is asked takes what it says of all that is in front of it, though no part of it may be left. */
+	qp->answered = true;
+	return !srn_completer_takes_run(qp, skb);
 }
 
 static bool is_answer(struct sk_buff *skb)
