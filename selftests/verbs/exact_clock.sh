@@ -7,8 +7,11 @@
 
 # run_on_exact_clock PROGRAM ARGS...: as run_gtest, and shows the figures that the tests print
 run_on_exact_clock() {
+	local filler
+
 	chrt --idle 0 sh -c 'while :; do :; done' &
+	filler=$!
 	run_gtest "$@"
-	kill $!
+	kill $filler
 	grep '^# ' "$WORK/gtest.log" | while read -r _ line; do diag "$line"; done
 }
