@@ -515,6 +515,7 @@ static struct srn_qp *new_answered_since(struct kunit *test, u64 ns, u64 age_ns)
 	KUNIT_ASSERT_GE(test, srn_window_inflight(w), 2);
 	qp->timeout = 16;
 	w->crowd.left = 2;
+	w->crowd.full_ns = now;
 	w->crowd.look_ns = U64_MAX;
 	srn_known_least(qp->known, 0, now);
 	srn_window_time(w, w->una, now - ns, true);
