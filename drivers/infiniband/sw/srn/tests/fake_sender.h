@@ -64,4 +64,21 @@ static inline bool rings(const struct srn_qp *qp)
 	return qp->page->status & SRN_QP_NEED_DB;
 }
 
+/* A program's QP with as much in flight as hushes it. */
+static inline struct srn_qp *new_busy(struct kunit *test)
+{
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	qp->state = IB_QPS_RTS;
+	qp->who.kernel = false;
+	qp->page = fake_page(test);
+	qp->sq = (struct srn_sq){ .entries = 64, .max_wr = 64 };
+	give_clock(test, qp);
+	srn_window_start(&qp->window, 0, 1024);
+	qp->window.at.psn = 2 * SRN_DB_INFLIGHT;
+	qp->window.end = qp->window.at.psn;
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	return qp;
+}
+
 #endif
