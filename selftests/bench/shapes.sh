@@ -4,24 +4,24 @@
 # Other shapes of the links of pairs.sh. Each is a function that runs a command in its shape, with
 # compared_pairs as it is there, and leaves everything as it was.
 
-# wire COMMAND...: packets one by one between the ends. siw has TCP cut its segments, which a NIC does for
-# it: it has no such row.
+# wire COMMAND...: packets one by one between the ends, and each by itself up the stack (gro=N).
 wire() {
+	local status=0 gro=/sys/module/srn/parameters/gro
+
+	echo N >$gro && coupled "$@" || status=1
+	echo Y >$gro || status=1
+	return $status
+}
+
+# coupled COMMAND...: packets one by one, some of which NAPIs couple. siw has TCP cut its segments, which a NIC
+# does for it: it has no such row.
+coupled() {
 	local status=0 compared_pairs=(--pair "srn=srn0,srn1" --pair "rxe=rxe0,rxe1")
 
 	wire_shape on && note_wire || return
 	"$@" || status=1
 	crossed_one_by_one || status=1
 	wire_shape off || status=1
-	return $status
-}
-
-# coupled COMMAND...: and NAPIs couple some of them (gro=Y).
-coupled() {
-	local status=0 gro=/sys/module/srn/parameters/gro
-
-	echo Y >$gro && wire "$@" || status=1
-	echo N >$gro || status=1
 	return $status
 }
 

@@ -9,10 +9,9 @@ at_vb() { ip netns exec peer "$@"; }
 # napi on|off: a veth's NAPI has a ring with room for 256. A queue in front of it waits; without one what is
 # more would be lost.
 napi() {
-	local list=off gro=on wanted=Y dev
+	local list=off gro=on dev
 
-	[ "$1" = on ] || list=on gro=off wanted=N
-	echo $wanted >/sys/module/srn/parameters/gro || return
+	[ "$1" = on ] || list=on gro=off
 	for dev in va vb; do
 		at_$dev ethtool -K $dev tx-gso-list $list tso $list gro $gro || return
 		if [ "$1" = on ]; then

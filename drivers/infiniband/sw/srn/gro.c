@@ -27,10 +27,10 @@
 #include "run.h"
 #include "wire.h"
 
-bool srn_gro_wanted;
+bool srn_gro_wanted = true;
 EXPORT_SYMBOL_IF_KUNIT(srn_gro_wanted);
 module_param_named(gro, srn_gro_wanted, bool, 0644);
-MODULE_PARM_DESC(gro, "take packets that a NAPI received together as one (default: no)");
+MODULE_PARM_DESC(gro, "take packets that a NAPI received together as one (default: yes)");
 
 /* The longest datagram. */
 #define MAX_BYTES	65535
