@@ -6,10 +6,10 @@
 
 # wire COMMAND...: packets one by one between the ends, and each by itself up the stack (gro=N).
 wire() {
-	local status=0 gro=/sys/module/srn/parameters/gro
+	local status=0 gro=/sys/module/srn/parameters/gro before
 
-	echo N >$gro && coupled "$@" || status=1
-	echo Y >$gro || status=1
+	before=$(<$gro) && echo N >$gro && coupled "$@" || status=1
+	echo "$before" >$gro || status=1
 	return $status
 }
 

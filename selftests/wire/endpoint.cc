@@ -111,6 +111,11 @@ void Endpoint::Connect(const Peer& peer) {
   verbs::Transition rtr =
       verbs::ToRtr(options_.type, port, GidOf(peer), peer.qpn(), options_.rq_psn, wire);
   rtr.attr.max_dest_rd_atomic = options_.max_dest_rd_atomic;
+  if (options_.ece) {
+    const uint32_t whose = options_.ece_own ? qp_.num() : peer.qpn();
+    ibv_ece ece = {.vendor_id = kEceVendor, .options = *options_.ece | whose << 8, .comp_mask = 0};
+    EXPECT_EQ(ibv_set_ece(qp_.get(), &ece), 0);
+  }
   for (const verbs::Transition& step : {verbs::ToInit(options_.type, port, wire), rtr,
                                         verbs::ToRts(options_.type, options_.sq_psn, wire)})
     if (step.attr.qp_state <= options_.last_state) Must(verbs::Apply(qp_, step));

@@ -22,6 +22,10 @@ inline constexpr size_t kBufferSize = 256 << 10;
 // In place of a completion that did not come: a status no device reports here.
 inline constexpr ibv_wc_status kNoCompletion = IBV_WC_TM_ERR;
 
+// Of enhanced connection establishment, as Documentation/wire.rst has them.
+inline constexpr uint32_t kEceVendor = 0x73726e;
+inline constexpr uint32_t kEceSack = 1, kEceTells = 2, kEceParts = 4;
+
 struct QpOptions {
   ibv_qp_type type = IBV_QPT_RC;
   uint32_t mtu = 1024;
@@ -40,6 +44,8 @@ struct QpOptions {
   bool signal_all = true;
   ibv_qp_state last_state = IBV_QPS_RTS;  // INIT and RTR stop on the way
   std::optional<net::IpAddress> address;  // of the device, where it is not that of all others
+  std::optional<uint32_t> ece;            // the peer's options, as rdma_cm brings them,
+  bool ece_own = false;                   // or a program that takes its own for them
 };
 
 class Endpoint {

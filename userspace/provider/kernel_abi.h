@@ -3,7 +3,7 @@
 //
 // The uverbs structs end in a flexible array, so C++ cannot put srn's part behind them as a member.
 // Here each is an array of exactly the size that libibverbs expects, zeroed: but for that of a
-// context, the requests of srn carry nothing but a comp_mask of 0.
+// context, and of a change of a QP, the requests of srn carry nothing but a comp_mask of 0.
 #pragma once
 
 #include <rdma/ib_user_verbs.h>
@@ -93,7 +93,7 @@ using CreateQpRequest = ExRequest<ib_uverbs_ex_create_qp, srn_create_qp_req>;
 using CreateQpResponse = Response<ib_uverbs_ex_create_qp_resp, srn_create_qp_resp>;
 using QueryQpRequest = Request<ib_uverbs_query_qp>;
 using ModifyQpRequest = Request<ib_uverbs_modify_qp>;
-using ModifyQpExRequest = ExRequest<ib_uverbs_ex_modify_qp>;
+using ModifyQpExRequest = ExRequest<ib_uverbs_ex_modify_qp, srn_modify_qp_req>;
 using ModifyQpExResponse = Response<ib_uverbs_ex_modify_qp_resp>;
 
 using CreateAhResponse = Response<ib_uverbs_create_ah_resp, srn_create_ah_resp>;
@@ -121,7 +121,7 @@ static_assert(CreateQpRequest::kSize == 88 + sizeof(srn_create_qp_req));
 static_assert(CreateQpResponse::kSize == 40 + sizeof(srn_create_qp_resp));
 static_assert(QueryQpRequest::kSize == 24);
 static_assert(ModifyQpRequest::kSize == 120);
-static_assert(ModifyQpExRequest::kSize == 144);
+static_assert(ModifyQpExRequest::kSize == 144 + sizeof(srn_modify_qp_req));
 static_assert(ModifyQpExResponse::kSize == 8);
 static_assert(CreateAhResponse::kSize == 4 + sizeof(srn_create_ah_resp));
 

@@ -38,11 +38,14 @@ bool IsSupported(const ibv_qp_init_attr_ex& attr) {
   return true;
 }
 
-// Only the extended command carries a rate limit, and only the other one is of all kernels.
+// Only the extended command carries a rate limit, or anything of srn's, and only the other one is
+// of all kernels.
 int Modify(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
-  if (attr_mask & IBV_QP_RATE_LIMIT) {
+  const srn_modify_qp_req ece = EceOf(ToQp(qp), attr_mask);
+  if (attr_mask & IBV_QP_RATE_LIMIT || ece.comp_mask != 0) {
     ModifyQpExRequest cmd;
     ModifyQpExResponse resp;
+    cmd.set_driver(ece);
     return ibv_cmd_modify_qp_ex(qp, attr, attr_mask, cmd.data(), cmd.size(), resp.data(),
                                 resp.size());
   }
@@ -70,6 +73,7 @@ ibv_qp* CreateQpEx(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     return Fail(err);
   }
   qp->opcodes = SendOps(attr->qp_type);
+  qp->ece_offered = resp.driver().ece;
   qp->domain.Enter(attr->pd);
   if (IsSingleThreaded(attr->pd)) {
     qp->sq_lock.Disable();
@@ -106,6 +110,7 @@ int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
   if (attr_mask & IBV_QP_STATE) RingForGathered(ibqp->context);
   if (const int err = Modify(ibqp, attr, attr_mask)) return err;
   if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+    qp.ece_known = false;
     // What was posted is forgotten: the queues are empty where the kernel says they begin.
     LockGuard sq_guard(qp.sq_lock);
     LockGuard rq_guard(qp.rq_lock);

@@ -175,6 +175,7 @@ const verbs_context_ops kContextOps = {
     .post_send = PostSend,
     .post_srq_recv = PostSrqRecv,
     .query_device_ex = QueryDevice,
+    .query_ece = QueryEce,
     .query_port = QueryPort,
     .query_qp = QueryQp,
     .query_rt_values = QueryRtValues,
@@ -183,6 +184,7 @@ const verbs_context_ops kContextOps = {
     .req_notify_cq = ReqNotifyCq,
     .rereg_mr = ReregMr,
     .resize_cq = ResizeCq,
+    .set_ece = SetEce,
 };
 
 const verbs_device_ops kDeviceOps = {

@@ -93,6 +93,11 @@ struct Qp {
   int wr_error;              // ibv_wr_*: the first error since wr_start
   Mw* wr_bound;              // ibv_wr_*: windows with a bind since wr_start
 
+  // What the QP has for its peer (SRN_ECE_*, 0: nothing), and what the peer has once that is known.
+  uint32_t ece_offered;
+  uint32_t ece_peer;
+  bool ece_known;
+
   // Receive queue.
   uint32_t max_recv_sge;
   Lock rq_lock;
@@ -191,6 +196,10 @@ int DestroySrq(ibv_srq* srq);
 ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr);
 ibv_qp* CreateQpEx(ibv_context* context, ibv_qp_init_attr_ex* attr);
 int ModifyQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask);
+int SetEce(ibv_qp* qp, ibv_ece* ece);
+int QueryEce(ibv_qp* qp, ibv_ece* ece);
+// What the change to RTR tells the kernel of the peer; any other change tells nothing.
+srn_modify_qp_req EceOf(const Qp& qp, int attr_mask);
 int ModifyQpRateLimit(ibv_qp* qp, ibv_qp_rate_limit_attr* limit);
 int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr);
 int DestroyQp(ibv_qp* qp);

@@ -199,7 +199,7 @@ struct verbs_context_ops {
   int (*post_srq_recv)(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int (*query_device_ex)(ibv_context* context, const ibv_query_device_ex_input* input,
                          ibv_device_attr_ex* attr, size_t attr_size);
-  verbs_unused_op query_ece;
+  int (*query_ece)(ibv_qp* qp, ibv_ece* ece);
   int (*query_port)(ibv_context* context, uint8_t port_num, ibv_port_attr* attr);
   int (*query_qp)(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr);
   verbs_unused_op query_qp_data_in_order;
@@ -212,7 +212,7 @@ struct verbs_context_ops {
   int (*req_notify_cq)(ibv_cq* cq, int solicited_only);
   int (*rereg_mr)(verbs_mr* vmr, int flags, ibv_pd* pd, void* addr, size_t length, int access);
   int (*resize_cq)(ibv_cq* cq, int cqe);
-  verbs_unused_op set_ece;
+  int (*set_ece)(ibv_qp* qp, ibv_ece* ece);
   verbs_unused_op unimport_dm;
   verbs_unused_op unimport_mr;
   verbs_unused_op unimport_pd;

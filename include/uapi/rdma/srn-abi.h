@@ -260,6 +260,29 @@ struct srn_create_qp_resp {
 	__u32 rq_offset;
 	__u32 rq_entries;	/* 0 with a SRQ */
 	__u32 rq_stride;
+	__u32 ece;		/* SRN_ECE_*, without a number: what the QP offers its peer; 0: nothing */
+	__u32 reserved;
+};
+
+/*
+ * Options of enhanced connection establishment, by which rdma_cm tells two ends of one vendor what they
+ * have beyond the standard. The vendor is "srn" in ASCII, which is no OUI: in the first byte of those the
+ * lowest bit is 0. What the bits mean stands in Documentation/wire.rst; unknown ones mean nothing. Above
+ * them stands whose options they are: the number of that QP.
+ */
+#define SRN_ECE_VENDOR		0x73726e
+#define SRN_ECE_SACK		(1U << 0)	/* understands SACK packets, version 1 */
+#define SRN_ECE_TELLS		(1U << 1)	/* tells of routers' marks, by CNPs */
+#define SRN_ECE_PARTS		(1U << 2)	/* answers each duplicate of a READ, in order */
+#define SRN_ECE_FLAGS		0xffU
+#define SRN_ECE_QPN_SHIFT	8
+
+/* comp_mask: ece is what the peer says. With the change to RTR of a RC QP that offers something. */
+#define SRN_MODIFY_QP_ECE	(1U << 0)
+
+struct srn_modify_qp_req {
+	__u32 comp_mask;	/* SRN_MODIFY_QP_* */
+	__u32 ece;		/* SRN_ECE_*, of the QP that the change names as the peer: else they say nothing */
 };
 
 struct srn_create_cq_req {

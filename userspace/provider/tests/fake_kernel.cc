@@ -278,6 +278,7 @@ int ibv_cmd_create_qp_ex2(ibv_context* context, verbs_qp* vqp, ibv_qp_init_attr_
   driver.rq_offset = SRN_QUEUE_OFFSET + driver.sq_entries * driver.sq_stride;
   driver.rq_entries = attr->srq != nullptr ? 0 : std::bit_ceil(attr->cap.max_recv_wr);
   driver.rq_stride = 128;
+  driver.ece = kernel.ece_offered;
   driver.mmap_len = driver.rq_offset + uint64_t{driver.rq_entries} * driver.rq_stride;
   uint64_t offset;
   unsigned char* base = kernel.MakeQueue(driver.mmap_len, &offset);
@@ -310,14 +311,16 @@ int ibv_cmd_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void*, size_
   return 0;
 }
 
-int ibv_cmd_modify_qp_ex(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void*, size_t cmd_size,
+int ibv_cmd_modify_qp_ex(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, void* cmd, size_t cmd_size,
                          void*, size_t resp_size) {
-  EXPECT_EQ(cmd_size, 144u);
+  constexpr size_t kCore = 144;
+  EXPECT_EQ(cmd_size, kCore + sizeof(srn_modify_qp_req));
   EXPECT_EQ(resp_size, 8u);
   FakeKernel& kernel = FakeKernel::Get();
   if (const int err = kernel.TakeFailure()) return err;
-  EXPECT_TRUE(attr_mask & IBV_QP_RATE_LIMIT);
-  kernel.rate_limit = attr->rate_limit;
+  std::memcpy(&kernel.modify, static_cast<unsigned char*>(cmd) + kCore, sizeof(kernel.modify));
+  EXPECT_TRUE(attr_mask & IBV_QP_RATE_LIMIT || kernel.modify.comp_mask != 0);
+  if (attr_mask & IBV_QP_RATE_LIMIT) kernel.rate_limit = attr->rate_limit;
   if (attr_mask & IBV_QP_STATE) kernel.Of(qp).page->state = attr->qp_state;
   return 0;
 }

@@ -86,6 +86,8 @@ class FakeKernel {
   std::function<void()> on_doorbell;  // instead of remembering them; called by any thread
   uint64_t cq_wc_flags = 0;           // of the last create_cq
   uint32_t rate_limit = 0;            // of the last modify_qp that had one
+  uint32_t ece_offered = 0;           // by QPs that are created from here on
+  srn_modify_qp_req modify = {};      // of the last modify_qp that had one
   uint32_t cq_flags = 0;
   uint8_t ah_sl = 0;  // of the last create_ah
   uint32_t next_handle = 1;

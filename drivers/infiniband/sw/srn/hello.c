@@ -124,7 +124,15 @@ static void meet_who_asks(struct srn_qp *qp, const struct srn_sack *sack)
 		set_ahead(qp, sack, SRN_HOLD_AHEAD);
 }
 
-/* Whoever sends it has heard a hello, and what is in flight: it says all that the answer did. */
+void srn_hello_introduce(struct srn_qp *qp, bool tells, bool parts)
+{
+	const struct srn_sack sack = { .tells = tells, .parts = parts, .ahead = SRN_HOLD_AHEAD };
+
+	meet_who_asks(qp, &sack);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hello_introduce);
+
+/* Whoever sends it has heard of this side, and what is in flight: it says all that the answer did. */
 bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 {
 	struct srn_sack sack;

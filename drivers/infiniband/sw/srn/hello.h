@@ -3,7 +3,8 @@
  * leave behind its first answer, and now and then, a few times. To who does not understand it the
  * question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
  * what the peer asks: the requester asks, the responder answers. Then both know that the other one understands
- * SACKs, and who asked that the other one knows: the answer may be lost.
+ * SACKs, and who asked that the other one knows: the answer may be lost. What was told while they connected
+ * (ece.h) spares the question.
  */
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
@@ -40,6 +41,14 @@ struct srn_peer {
 
 /** srn_hello_start() - INIT to RTR: nobody knows the peer */
 void srn_hello_start(struct srn_qp *qp);
+
+/**
+ * srn_hello_introduce() - INIT to RTR, behind srn_hello_start(): others said that the peer understands SACKs,
+ * and whether it @tells of marks and answers in @parts, so that it is not asked
+ *
+ * But where it matters that it has heard it of this side, too.
+ */
+void srn_hello_introduce(struct srn_qp *qp, bool tells, bool parts);
 
 /** srn_hello_later() - the peer may not have heard the last one, if it did not answer: once more */
 static inline void srn_hello_later(struct srn_peer *peer)

@@ -75,6 +75,7 @@ struct srn_qp {
 	u16 pkey_index;
 	u8 recovery;			/* enum srn_recovery; of RC; as it was at INIT to RTR */
 	u8 cc;				/* enum srn_cc; of RC and UC; likewise */
+	u8 ece;				/* SRN_ECE_*, what it offers; as it was when the QP was made */
 	bool sig_all;
 	bool sqd_notify;		/* raise SQ_DRAINED when drained */
 	bool has_path;

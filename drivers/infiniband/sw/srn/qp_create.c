@@ -9,6 +9,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "doorbell.h"
+#include "ece.h"
 #include "fault.h"
 #include "gaps.h"
 #include "known.h"
@@ -138,6 +139,7 @@ static int respond(struct srn_qp *qp, struct ib_udata *udata)
 		.rq_offset = SRN_QUEUE_OFFSET + sq_bytes(qp),
 		.rq_entries = qp->rq.entries,
 		.rq_stride = qp->rq.stride,
+		.ece = qp->ece,
 	};
 
 	return ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
@@ -150,7 +152,7 @@ static int check_udata(struct ib_udata *udata)
 
 	if (!udata)
 		return 0;
-	if (udata->outlen < sizeof(struct srn_create_qp_resp))
+	if (udata->outlen < offsetofend(struct srn_create_qp_resp, rq_stride))
 		return -EINVAL;	/* not our provider: it could not map the queues */
 	if (udata->inlen > sizeof(req) &&
 	    !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req)))
@@ -167,6 +169,7 @@ static void init_fields(struct srn_qp *qp, struct srn_dev *dev, struct ib_qp_ini
 	qp->dev = dev;
 	qp->svc = srn_service_of(attr->qp_type);
 	qp->who = (struct srn_who){ .dev = dev, .pd = qp->ibqp.pd, .kernel = !udata };
+	qp->ece = srn_ece_offer(qp);
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_srn_cq(attr->send_cq);
 	qp->rcq = to_srn_cq(attr->recv_cq);

@@ -9,6 +9,7 @@
 #include "cc.h"
 #include "completer.h"
 #include "credit.h"
+#include "ece.h"
 #include "hello.h"
 #include "note.h"
 #include "pace.h"
@@ -21,6 +22,7 @@
 #include "requester.h"
 #include "rxq.h"
 #include "sq.h"
+#include "udata.h"
 #include "wire.h"
 
 /* What a modification needs and apply() cannot fail to have. */
@@ -29,6 +31,7 @@ struct change {
 	struct srn_known_path *known;
 	struct srn_path_asked asked;
 	bool has_path;
+	u32 ece;		/* SRN_ECE_*, what the peer is said to have; or 0 */
 };
 
 #define MASK_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_CAP)
@@ -108,6 +111,23 @@ static int prepare_known(const struct srn_qp *qp, struct change *c)
 	return c->known ? 0 : -ENOMEM;
 }
 
+/* The other command for it brings nothing, nor do older providers. */
+static int prepare_ece(const struct srn_qp *qp, int mask, struct ib_udata *udata, struct change *c)
+{
+	struct srn_modify_qp_req req;
+	int err = srn_udata_in(udata, &req, sizeof(req));
+
+	if (err || !req.comp_mask)
+		return err;
+	if (req.comp_mask & ~SRN_MODIFY_QP_ECE)
+		return -EOPNOTSUPP;
+	/* RTR alone takes the peer's first PSN. */
+	if (!qp->ece || !(mask & IB_QP_RQ_PSN))
+		return -EINVAL;
+	c->ece = req.ece;
+	return 0;
+}
+
 static int prepare(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, struct change *c)
 {
 	int err;
@@ -140,7 +160,21 @@ static void apply_av(struct srn_qp *qp, struct change *c)
 		       srn_rate_of_static(qp->asked.static_rate, READ_ONCE(qp->dev->mbps)));
 }
 
-static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask)
+/* The peer is known by its number, and by what it was said to have. */
+static void begin(struct srn_qp *qp, u32 psn, u32 ece)
+{
+	u8 both = srn_ece_both(qp, ece, qp->dest_qpn);
+
+	qp->rq_psn = psn & SRN_PSN_MASK;
+	srn_ece_begin(qp, both);
+	srn_hello_start(qp);
+	srn_react_start(qp);
+	srn_ece_meet(qp, both);
+	srn_credit_start(&qp->credit, qp->svc->reliable && srn_credit_wanted());
+	srn_responder_start(qp, qp->rq_psn);
+}
+
+static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int mask, u32 ece)
 {
 	if (mask & IB_QP_PKEY_INDEX)
 		qp->pkey_index = attr->pkey_index;
@@ -161,15 +195,10 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		qp->rnr_retry = attr->rnr_retry;
 	if (mask & (IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
 		srn_retry_refill(qp);
-	if (mask & IB_QP_RQ_PSN) {
-		qp->rq_psn = attr->rq_psn & SRN_PSN_MASK;
-		qp->recovery = qp->svc->reliable ? srn_recovery() : SRN_RECOVERY_GBN;
-		srn_hello_start(qp);
-		qp->cc = srn_cc();
-		srn_react_start(qp);
-		srn_credit_start(&qp->credit, qp->svc->reliable && srn_credit_wanted());
-		srn_responder_start(qp, qp->rq_psn);
-	}
+	if (mask & IB_QP_DEST_QPN)
+		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_RQ_PSN)
+		begin(qp, attr->rq_psn, ece);
 	if (mask & IB_QP_SQ_PSN)
 		qp->sq_psn = attr->sq_psn & SRN_PSN_MASK;
 	if (mask & IB_QP_MIN_RNR_TIMER)
@@ -178,8 +207,6 @@ static void apply_attrs(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		qp->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		qp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	if (mask & IB_QP_DEST_QPN)
-		qp->dest_qpn = attr->dest_qp_num;
 	if (mask & IB_QP_RATE_LIMIT) {
 		qp->rate_limit = attr->rate_limit;
 		srn_pace_limit(&qp->pace, SRN_PACE_USER, srn_rate_of_kbps(qp->rate_limit));
@@ -291,7 +318,7 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 		return err;
 	spin_lock(&qp->attr_lock);
 	apply_av(qp, c);
-	apply_attrs(qp, attr, mask);
+	apply_attrs(qp, attr, mask, c->ece);
 	srn_react_mark(qp);
 	spin_unlock(&qp->attr_lock);
 	if (mask & IB_QP_STATE)
@@ -320,7 +347,7 @@ int srn_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	seen = READ_ONCE(qp->state);
 	err = check(qp, attr, mask, seen, mask & IB_QP_STATE ? attr->qp_state : seen);
 	if (!err)
-		err = prepare(qp, attr, mask, &c);
+		err = prepare_ece(qp, mask, udata, &c) ?: prepare(qp, attr, mask, &c);
 	owned = !err;
 	if (owned) {
 		srn_turn_own(&qp->turn);
