@@ -23,8 +23,11 @@ static void note_out(struct srn_qp *qp)
 	srn_window_set_out(&qp->window, srn_score_out(qp->score, qp->window.at.psn));
 }
 
+/* That the peer had room for little it said of what it held. */
 void srn_lost_stop(struct srn_qp *qp)
 {
+	if (qp->score)
+		srn_window_set_reach(&qp->window, max(qp->window.reach, qp->peer.ahead));
 	srn_board_drop(qp, &qp->score);
 	qp->window.gone = 0;
 }
@@ -126,7 +129,6 @@ EXPORT_SYMBOL_IF_KUNIT(srn_lost_answered);
 static void whole(struct srn_qp *qp)
 {
 	srn_lost_stop(qp);
-	srn_window_set_reach(&qp->window, max(qp->window.reach, qp->peer.ahead));
 	if (srn_window_wants_reach(&qp->window))
 		srn_hello_doubt(&qp->peer);
 }

@@ -31,14 +31,19 @@ static struct srn_qp *start_long(struct kunit *test, u32 ahead)
 	return qp;
 }
 
-/* It has what is behind the oldest, which it misses, and room for @ahead. */
-static void sack(struct kunit *test, struct srn_qp *qp, u32 ahead)
+/* It has what is in @map behind the oldest, which it misses, and room for @ahead. */
+static void sack_map(struct kunit *test, struct srn_qp *qp, u32 ahead, u32 map)
 {
 	struct sk_buff *skb = new_word(test, SRN_SACK_HELD, qp->window.una, ahead);
 
-	put_unaligned_be32(1, skb_put(skb, sizeof(u32)));
+	put_unaligned_be32(map, skb_put(skb, sizeof(u32)));
 	srn_pkt(skb)->len += sizeof(u32);
 	srn_completer_rx(qp, skb);
+}
+
+static void sack(struct kunit *test, struct srn_qp *qp, u32 ahead)
+{
+	sack_map(test, qp, ahead, 1);
 }
 
 /* As look_at_delay() does where an answer was timed. */
@@ -81,6 +86,26 @@ static void srn_reach_little_test(struct kunit *test)
 	stop();
 	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
 	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+}
+
+/* Or when it has let go of that, and names what it had. */
+static void srn_reach_let_go_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 2000);
+	struct srn_aeth *aeth;
+	struct sk_buff *skb;
+
+	run(qp, 1);
+	sack_map(test, qp, 300, 0b101);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 300);
+	skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, srn_psn_add(qp->window.una, 1));
+	aeth = (void *)srn_pkt_aeth(skb);
+	aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
+	srn_completer_rx(qp, skb);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	stop();
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
+	KUNIT_EXPECT_TRUE(test, qp->peer.knows);
 }
 
 /* Who had little from the beginning on is asked whether that is so still. */
@@ -135,6 +160,7 @@ static void srn_reach_former_test(struct kunit *test)
 static struct kunit_case srn_reach_cases[] = {
 	KUNIT_CASE(srn_reach_nak_test),
 	KUNIT_CASE(srn_reach_little_test),
+	KUNIT_CASE(srn_reach_let_go_test),
 	KUNIT_CASE(srn_reach_ever_little_test),
 	KUNIT_CASE(srn_reach_former_test),
 	{}
