@@ -192,6 +192,24 @@ TEST_P(RcSack, RenegedPacketsThatAreNamedComeAtOnce) {
   ExpectAllSent(6);
 }
 
+// All of it, and who holds nothing any more has but a NAK to say so: it comes, more each time, and
+// no retry is needed.
+TEST_P(RcSack, RenegedPacketsThatANakNamesCome) {
+  StartAt(0x00a000, 0);
+  const Counters counters;
+  PostSends(0, 6);
+  SendHeld(0, {1, 2, 3, 4, 5});
+  ExpectAgain({0});
+  peer().Send(Nak(DevPsn(1), 1, roce::kNakSequence));
+  ExpectAgain({1});
+  peer().Send(Ack(DevPsn(1), 2));
+  ExpectAgain({2, 3});
+  peer().Send(Ack(DevPsn(3), 4));
+  ExpectAgain({4, 5});
+  ExpectAllSent(6);
+  EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 0u);
+}
+
 // A peer may drop what it had, and say nothing: a probe finds out.
 TEST_P(RcSack, RenegedPacketsComeAgain) {
   Start({.timeout = 14});

@@ -258,6 +258,14 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
+/* A peer that does not say what it knows may go back by itself: a NAK would have it do so twice. */
+void srn_ack_shed(struct srn_qp *qp, u32 psn)
+{
+	note_dropped(&qp->resp.ack, psn);
+	qp->resp.ack.shed = srn_qp_sacks(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_ack_shed);
+
 void srn_ack_rnr(struct srn_qp *qp)
 {
 	qp->resp.ack.news = false;	/* the peer is to wait first */
@@ -276,14 +284,18 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn)
 bool srn_ack_expected(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
+	bool shed;
 
 	ack->nak_sent = 0;
 	ack->sacks = 0;
 	ack->again_any = false;
 	if (ack->dropped && srn_psn_diff(ack->ahead, qp->resp.msg.psn) <= 0)
 		ack->dropped = false;
+	shed = ack->shed && ack->dropped;
+	ack->shed = false;
+	ack->holed |= shed;
 	if (!ack->pending || pending_ack(ack))
-		return false;
+		return shed;
 	ack->pending = false;
 	ack->holed |= ack->dropped;
 	return true;

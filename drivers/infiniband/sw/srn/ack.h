@@ -17,6 +17,9 @@ struct srn_ack {
 	bool pending;		/* an ACK or NAK goes out at the end of the round */
 	bool fatal;		/* it is a NAK and the QP's last word */
 	u8 done_any : 1;
+	u8 shed : 1;		/* what was let go of is not asked for yet: the peer sends nothing again
+				 * that it was told is here
+				 */
 	u8 untold : 1;	/* of done_psn nobody asked, and nothing told since */
 	u8 syndrome;		/* of what is pending */
 	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
@@ -80,6 +83,13 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held);
  */
 void srn_ack_filled(struct srn_qp *qp, bool done);
 
+/**
+ * srn_ack_shed() - what was held, up to @psn, was let go of
+ *
+ * Who was told that it was held is asked for it when it is expected.
+ */
+void srn_ack_shed(struct srn_qp *qp, u32 psn);
+
 /** srn_ack_twice() - a request came that was executed; @vain: and it asks for no answer again */
 void srn_ack_twice(struct srn_qp *qp, bool vain);
 
@@ -94,7 +104,8 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
  *
  * A NAK that has not left yet is withdrawn. If a packet was dropped for being ahead, and
  * does not come again by itself, srn_ack_send() asks for it.
- * Return: true if the peer is owed an ACK in place of it.
+ * Return: true if the peer is owed an ACK in place of it, or waits for none since it holds back what
+ * it was told is here.
  */
 bool srn_ack_expected(struct srn_qp *qp);
 

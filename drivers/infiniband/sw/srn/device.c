@@ -51,6 +51,19 @@ long srn_dev_share(const struct srn_dev *dev, const struct srn_share *share, lon
 	return taken > share->all / 2 ? share->scarce : share->full;
 }
 
+long srn_dev_sum_held(void)
+{
+	const struct srn_dev *dev;
+	long sum = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &links, link)
+		sum += max(atomic_long_read(&dev->hold_bytes) -
+			   atomic_long_read(&dev->known_bytes), 0l);
+	rcu_read_unlock();
+	return sum;
+}
+
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev)
 {
 	/* IPv6 has the larger header, and a path may use either; a WRITE with

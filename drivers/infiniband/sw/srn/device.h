@@ -36,6 +36,7 @@ struct srn_dev {
 	struct srn_qp_ref __rcu *gsi;	/* QP1 */
 	atomic_long_t rxq_bytes;	/* truesize of what waits for QPs; at most SRN_DEV_RXQ_BYTES */
 	atomic_long_t hold_bytes;	/* truesize of what is held; see limits.h */
+	atomic_long_t known_bytes;	/* of these, of what is known of what peers hold: nobody lets go of it */
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;
@@ -68,6 +69,9 @@ struct srn_share {
  * others hold.
  */
 long srn_dev_share(const struct srn_dev *dev, const struct srn_share *share, long taken);
+
+/** srn_dev_sum_held() - bytes of requests that are held, of all devices */
+long srn_dev_sum_held(void);
 
 /** srn_dev_mtu() - largest path MTU (enum ib_mtu) that the netdev's MTU carries */
 enum ib_mtu srn_dev_mtu(const struct net_device *ndev);

@@ -4,15 +4,22 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
 #include "device.h"
+#include "holders.h"
 #include "parse.h"
 #include "psn.h"
 #include "stats.h"
 #include "trace.h"
+
+/* How long less is held, after memory was short. */
+#define SCARCE		HZ
+
+static u64 scarce_until;	/* get_jiffies_64() */
 
 static struct sk_buff *to_skb(struct rb_node *node)
 {
@@ -58,25 +65,46 @@ static bool is_full(long all)
 	return all > 2 * SRN_DEV_HOLD_BYTES;
 }
 
+/* What is not held can't be let go of: it is counted apart, too. */
 bool srn_hold_take_room(struct srn_dev *dev, u32 bytes)
 {
 	if (is_full(atomic_long_read(&dev->hold_bytes)))
 		return false;
 	atomic_long_add(bytes, &dev->hold_bytes);
+	atomic_long_add(bytes, &dev->known_bytes);
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_take_room);
 
 void srn_hold_give_back(struct srn_dev *dev, u32 bytes)
 {
+	atomic_long_sub(bytes, &dev->known_bytes);
 	atomic_long_sub(bytes, &dev->hold_bytes);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_give_back);
+
+void srn_hold_note_scarce(void)
+{
+	WRITE_ONCE(scarce_until, get_jiffies_64() + SCARCE);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_note_scarce);
+
+static bool is_scarce(void)
+{
+	return get_jiffies_64() < READ_ONCE(scarce_until);
+}
 
 /* Whether one has more than SRN_HOLD_WIDE_EACH: all have less than that together. */
 static bool is_ample(long all)
 {
 	return all < SRN_HOLD_WIDE_BYTES;
+}
+
+static long share_of(const struct srn_dev *dev, const struct srn_hold *hold, long all)
+{
+	long share = srn_dev_share(dev, hold->mtu ? &wide_share : &hold_share, all);
+
+	return is_scarce() ? min_t(long, share, SRN_HOLD_SCARCE_BYTES) : share;
 }
 
 /* What is held stays, so that the parts of many QPs together have an end, too. */
@@ -85,7 +113,7 @@ static bool has_room(const struct srn_dev *dev, const struct srn_hold *hold)
 	long all = atomic_long_read(&dev->hold_bytes);
 
 	return !is_full(all) && (hold->bytes < SRN_HOLD_WIDE_EACH || is_ample(all)) &&
-	       hold->bytes < srn_dev_share(dev, hold->mtu ? &wide_share : &hold_share, all);
+	       hold->bytes < share_of(dev, hold, all);
 }
 
 /* PSNs of a request. How long a READ says that it is was not looked at yet: it counts as at most
@@ -172,9 +200,18 @@ static bool find_place(struct srn_hold *hold, u32 psn, struct place *at)
 	return true;
 }
 
+/* Nothing is held that could not be asked for. What is held now follows. */
+static bool may_hold(struct srn_hold *hold)
+{
+	if (!hold->holder)
+		hold->holder = srn_holders_add(hold);
+	return hold->holder;
+}
+
 static void insert(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb,
 		   const struct place *at)
 {
+	static_assert(SRN_HOLD_WIDE <= U16_MAX);
 	hold->num++;
 	charge(dev, hold, skb->truesize);
 	rb_link_node(&skb->rbnode, at->parent, at->link);
@@ -194,6 +231,10 @@ static struct sk_buff *take_out(struct srn_dev *dev, struct srn_hold *hold, stru
 	hold->num--;
 	uncharge(dev, hold, skb->truesize);
 	note_gone(dev, hold, skb);
+	if (!hold->num) {
+		srn_holders_del(hold->holder);
+		hold->holder = NULL;
+	}
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = NULL;
@@ -225,7 +266,8 @@ enum srn_held srn_hold_add(struct srn_dev *dev, struct srn_hold *hold, struct sk
 	if (!find_place(hold, psn, &at))
 		return SRN_HELD_AGAIN;
 	own = has_room(dev, hold) ? copy(skb) : NULL;
-	if (!own) {
+	if (!own || !may_hold(hold)) {
+		kfree_skb(own);
 		srn_count(dev, SRN_CNT_HOLD_FULL);
 		trace_srn_hold_full(dev, hold, skb);
 		return SRN_HELD_NOT;
@@ -284,12 +326,28 @@ void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buf
 {
 	struct place at;
 
-	if (find_place(hold, srn_pkt(skb)->psn, &at))
+	if (find_place(hold, srn_pkt(skb)->psn, &at) && may_hold(hold))
 		insert(dev, hold, skb, &at);
 	else
 		kfree_skb(skb);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_put_back);
+
+u32 srn_hold_last(const struct srn_hold *hold)
+{
+	return psn_of(hold->last);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_last);
+
+u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
+{
+	u32 rest = hold->bytes - min(hold->bytes, bytes), was = hold->num;
+
+	while (hold->last && hold->bytes > rest)
+		kfree_skb(take_out(dev, hold, hold->last));
+	return was - hold->num;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_shed);
 
 void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
 {

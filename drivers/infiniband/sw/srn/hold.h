@@ -14,16 +14,18 @@
 
 struct sk_buff;
 struct srn_dev;
+struct srn_holder;
 
 struct srn_hold {
 	struct rb_root tree;
 	struct rb_node *last;	/* the highest PSN, where most of what comes early belongs */
-	u32 num;
+	struct srn_holder *holder;	/* while something is held */
+	u16 num;
+	u16 mtu;		/* the path's, bytes: it is wide; or 0 */
 	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet, or, if it is wide,
 				 * SRN_HOLD_WIDE_EACH, and more while all of the device have less than
 				 * SRN_HOLD_WIDE_BYTES
 				 */
-	u32 mtu;		/* the path's, bytes: it is wide; or 0 */
 	struct srn_psns *held;	/* if it is wide: PSNs of what is held, while something is */
 };
 
@@ -60,6 +62,14 @@ bool srn_hold_take_room(struct srn_dev *dev, u32 bytes);
 /** srn_hold_give_back() - and not any more */
 void srn_hold_give_back(struct srn_dev *dev, u32 bytes);
 
+/**
+ * srn_hold_note_scarce() - the host is short of memory; any context
+ *
+ * For a second no QP of any device begins to hold more than SRN_HOLD_SCARCE_BYTES: what was let go of
+ * is not to be taken again at once.
+ */
+void srn_hold_note_scarce(void);
+
 /** srn_hold_span() - PSNs up to the highest that is held, behind @expected; 0: nothing is held */
 u32 srn_hold_span(const struct srn_hold *hold, u32 expected);
 
@@ -93,8 +103,18 @@ void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expect
  */
 struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
 
-/** srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet */
+/** srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet; without memory it comes again */
 void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb);
+
+/** srn_hold_last() - the PSN of the request that is farthest ahead; something is held */
+u32 srn_hold_last(const struct srn_hold *hold);
+
+/**
+ * srn_hold_shed() - let go of @bytes or somewhat more, or of all: of what is farthest ahead first
+ *
+ * What is nearest is executed first, when what is missing has come. Return: how many packets.
+ */
+u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 bytes);
 
 /** srn_hold_purge() - hold nothing; it is not wide any more */
 void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold);

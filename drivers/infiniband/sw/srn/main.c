@@ -16,6 +16,7 @@
 #include "qpn.h"
 #include "recv.h"
 #include "run.h"
+#include "shed.h"
 #include "turn.h"
 #include "verbs.h"
 
@@ -53,9 +54,14 @@ static int __init srn_init(void)
 	err = srn_knob_init();
 	if (err)
 		goto err_netdev;
+	err = srn_shed_setup();
+	if (err)
+		goto err_knob;
 	rdma_link_register(&link_ops);
 	return 0;
 
+err_knob:
+	srn_knob_exit();
 err_netdev:
 	srn_netdev_exit();
 err_net:
@@ -81,6 +87,7 @@ static void __exit srn_exit(void)
 	 */
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SRN_DRIVER_ID);
+	srn_shed_teardown();
 	srn_knob_exit();
 	srn_netdev_exit();
 	srn_net_exit();

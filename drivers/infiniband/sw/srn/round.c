@@ -27,6 +27,7 @@
 #include "run.h"
 #include "rxq.h"
 #include "sack.h"
+#include "shed.h"
 #include "sq.h"
 #include "trace.h"
 #include "ud.h"
@@ -333,6 +334,8 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 
 	notices = run_notices(qp);
 	more = run_rx(qp, &rx);
+	if (unlikely(bits & SRN_TURN_SHED))
+		srn_shed_run(qp);
 	srn_hello_answer(qp, srn_responder_receives(qp));
 	set_parked(qp, more && rx > 0);
 	qp->answer_later = false;

@@ -25,6 +25,7 @@ enum srn_counter {
 	SRN_CNT_OUT_OF_SEQ,		/* request with a PSN ahead: a gap */
 	SRN_CNT_HELD,			/* and it was kept */
 	SRN_CNT_HOLD_FULL,		/* and it was not, for want of room or memory */
+	SRN_CNT_HOLD_SHED,		/* kept, and let go of: the host was short of memory */
 	SRN_CNT_SEND_RNR,		/* RNR NAKs sent */
 	SRN_CNT_RCVD_RNR,		/* RNR NAKs received */
 	SRN_CNT_SENT_NAK,		/* other NAKs sent */
@@ -105,6 +106,7 @@ enum srn_counter {
 	X(OUT_OF_SEQ, "out_of_sequence") \
 	X(HELD, "rcvd_held") \
 	X(HOLD_FULL, "rcvd_hold_full") \
+	X(HOLD_SHED, "rcvd_hold_shed") \
 	X(SEND_RNR, "send_rnr_err") \
 	X(RCVD_RNR, "rnr_nak_retry_err") \
 	X(SENT_NAK, "sent_nak") \

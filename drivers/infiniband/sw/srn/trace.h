@@ -460,6 +460,28 @@ TRACE_EVENT(srn_hold_full,
 		  __entry->psn, __entry->num, __entry->bytes)
 );
 
+/* The host is short of memory: early requests were let go of. */
+TRACE_EVENT(srn_hold_shed,
+	TP_PROTO(const struct srn_qp *qp, u32 num),
+	TP_ARGS(qp, num),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, num)
+		__field(u32, held)
+		__field(u32, bytes)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = qp->resp.msg.psn;
+		__entry->num = num;
+		__entry->held = qp->resp.hold.num;
+		__entry->bytes = qp->resp.hold.bytes;
+	),
+	TP_printk("qpn %#x expected %#x shed %u held %u bytes %u", __entry->qpn, __entry->psn,
+		  __entry->num, __entry->held, __entry->bytes)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

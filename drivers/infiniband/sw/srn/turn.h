@@ -30,6 +30,7 @@ struct completion;
 #define SRN_TURN_MORE		BIT(6)	/* the last round left work; owned or not */
 #define SRN_TURN_AWAY		BIT(7)	/* given to a worker that has not begun */
 #define SRN_TURN_GATHER		BIT(8)	/* as SRN_TURN_SQ, by a program's doorbell, which may be put off */
+#define SRN_TURN_SHED		BIT(9)	/* memory is asked for */
 
 /* A turn that was sent away and not begun after this long has met busy CPUs only. */
 #define SRN_TURN_LATE_NS	NSEC_PER_MSEC

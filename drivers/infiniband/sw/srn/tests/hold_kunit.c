@@ -6,6 +6,8 @@
 #include "fake.h"
 
 #include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/skbuff.h>
 
 #define EXPECTED	0xfffffeu
@@ -271,6 +273,74 @@ static void srn_hold_ahead_test(struct kunit *test)
 	expect_empty(test, h);
 }
 
+/* What is nearest is executed first, and stays for longest. */
+static void srn_hold_shed_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	u32 one;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 0);
+	add(test, h, 3, 3);
+	one = h->hold.bytes;
+	for (i = 1; i <= 6; i++)
+		add(test, h, i, i);
+	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 6));
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 1);
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, one + 1), 2);
+	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 3));
+	KUNIT_EXPECT_EQ(test, h->hold.bytes, 3 * one);
+	KUNIT_EXPECT_EQ(test, take(h, 1), 1);
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, U32_MAX), 2);
+	expect_empty(test, h);
+}
+
+/* The peer that can be told hears nothing of what has gone. */
+static void srn_hold_shed_wide_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+
+	srn_hold_widen(h->dev, &h->hold, 1024);
+	add(test, h, 1, 1);
+	add(test, h, 5, 5);
+	KUNIT_ASSERT_NOT_NULL(test, h->hold.held);
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 1);
+	KUNIT_EXPECT_TRUE(test, srn_psns_has(h->hold.held, srn_psn_add(EXPECTED, 1)));
+	KUNIT_EXPECT_FALSE(test, srn_psns_has(h->hold.held, srn_psn_add(EXPECTED, 5)));
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, h->hold.bytes), 1);
+	KUNIT_EXPECT_NULL(test, h->hold.held);
+	expect_empty(test, h);
+}
+
+/* With @own bytes held already. */
+static enum srn_held add_to(struct kunit *test, struct held *h, u32 own)
+{
+	enum srn_held held;
+
+	h->hold.bytes = own;
+	held = add(test, h, 1, 1);
+	take(h, 1);
+	h->hold.bytes = 0;
+	return held;
+}
+
+/* For a while after memory was short, and no longer. */
+static void srn_hold_scarce_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	unsigned long end;
+
+	KUNIT_EXPECT_EQ(test, add_to(test, h, SRN_HOLD_SCARCE_BYTES), SRN_HELD_NEW);
+	srn_hold_note_scarce();
+	end = jiffies + 5 * HZ;
+	KUNIT_EXPECT_EQ(test, add_to(test, h, SRN_HOLD_SCARCE_BYTES), SRN_HELD_NOT);
+	KUNIT_EXPECT_EQ(test, add_to(test, h, SRN_HOLD_SCARCE_BYTES - 1), SRN_HELD_NEW);
+	while (add_to(test, h, SRN_HOLD_SCARCE_BYTES) == SRN_HELD_NOT && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, add_to(test, h, SRN_HOLD_SCARCE_BYTES), SRN_HELD_NEW);
+	expect_empty(test, h);
+}
+
 static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_order_test),
 	KUNIT_CASE(srn_hold_first_copy_stays_test),
@@ -282,6 +352,9 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_wide_test),
 	KUNIT_CASE(srn_hold_ahead_test),
 	KUNIT_CASE(srn_hold_ahead_of_others_test),
+	KUNIT_CASE(srn_hold_shed_test),
+	KUNIT_CASE(srn_hold_shed_wide_test),
+	KUNIT_CASE(srn_hold_scarce_test),
 	{}
 };
 
