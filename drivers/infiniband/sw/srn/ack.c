@@ -258,11 +258,15 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
-/* A peer that does not say what it knows may go back by itself: a NAK would have it do so twice. */
+/* A peer that does not say what it knows may go back by itself: a NAK would have it do so twice. So does
+ * each, when what was refused for want of a receive goes again.
+ */
 void srn_ack_shed(struct srn_qp *qp, u32 psn)
 {
-	note_dropped(&qp->resp.ack, psn);
-	qp->resp.ack.shed = srn_qp_sacks(qp);
+	struct srn_ack *ack = &qp->resp.ack;
+
+	note_dropped(ack, psn);
+	ack->shed = srn_qp_sacks(qp) && !is_rnr(ack->nak_sent);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_shed);
 

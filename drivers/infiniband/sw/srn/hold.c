@@ -33,13 +33,13 @@ static u32 psn_of(struct rb_node *node)
 
 static void charge(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
 {
-	hold->bytes += bytes;
+	WRITE_ONCE(hold->bytes, hold->bytes + bytes);	/* shed.c looks */
 	atomic_long_add(bytes, &dev->hold_bytes);
 }
 
 static void uncharge(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
 {
-	hold->bytes -= bytes;
+	WRITE_ONCE(hold->bytes, hold->bytes - bytes);
 	atomic_long_sub(bytes, &dev->hold_bytes);
 }
 

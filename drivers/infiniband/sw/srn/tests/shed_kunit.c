@@ -151,6 +151,18 @@ static void srn_shed_asks_peer_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, names_next(qp));
 }
 
+/* Nor one that waits since there was no receive: it goes back by itself. */
+static void srn_shed_behind_rnr_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder(test, 4);
+
+	qp->peer.sacks = true;
+	qp->resp.ack.nak_sent = SRN_SYN_RNR_NAK | 1;
+	srn_shed_ask(ALL);
+	expect_rest(test, qp, 0, 4);
+	KUNIT_EXPECT_FALSE(test, names_next(qp));
+}
+
 static struct kunit_case srn_shed_cases[] = {
 	KUNIT_CASE(srn_shed_order_test),
 	KUNIT_CASE(srn_shed_rotates_test),
@@ -158,6 +170,7 @@ static struct kunit_case srn_shed_cases[] = {
 	KUNIT_CASE(srn_shed_gone_test),
 	KUNIT_CASE(srn_shed_sum_test),
 	KUNIT_CASE(srn_shed_asks_peer_test),
+	KUNIT_CASE(srn_shed_behind_rnr_test),
 	{}
 };
 
