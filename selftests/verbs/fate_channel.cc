@@ -292,4 +292,15 @@ void FateChannel::ExpectHealthy() const {
   EXPECT_EQ(b_end_.qp.State(), IBV_QPS_RTS);
 }
 
+void FateChannel::LoseOneInTwenty(std::mt19937& random) {
+  std::vector<Fate> fates;
+  for (const Qp* to : {&a_end_.qp, &b_end_.qp})
+    fates.push_back({.action = "drop",
+                     .qpn = to->num(),
+                     .times = 0,
+                     .permille = 50,
+                     .seed = static_cast<uint32_t>(random())});
+  Must(SetFates(fates));
+}
+
 }  // namespace verbs_test

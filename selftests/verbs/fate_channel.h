@@ -3,6 +3,7 @@
 // every packet is known, and what must be true of them whatever became of their packets.
 #pragma once
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ class FateChannel : public WireTest {
   // Both QPs from RESET to RTS, and no fate for anybody. Peers that understand SACKs have met:
   // what they say to each other for that is no part of the messages that follow.
   void Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
+  // Of what either QP is sent, at random, from here on; what goes again, too.
+  void LoseOneInTwenty(std::mt19937& random);
   // The same, but they have yet to meet.
   void RenewUnmet(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
   // Both buffers, and what the peer has to have: a window, receive requests.

@@ -99,14 +99,7 @@ TEST_P(FateRecovery, OneInTwentyWithoutATimeout) {
       Renew(kLong, kSeconds);
       Prepare(kind);
       PostReceives(kind);
-      std::vector<Fate> fates;
-      for (const Qp* to : {&a_end_.qp, &b_end_.qp})
-        fates.push_back({.action = "drop",
-                         .qpn = to->num(),
-                         .times = 0,
-                         .permille = 50,
-                         .seed = static_cast<uint32_t>(random())});
-      Must(SetFates(fates));
+      LoseOneInTwenty(random);
       Post(kind);
       ExpectDone(kind);
     }

@@ -115,14 +115,7 @@ TEST_P(FateShed, LossUnderLastingPressure) {
       Renew(kLong, kSeconds);
       Prepare(kind);
       PostReceives(kind);
-      std::vector<Fate> fates;
-      for (const Qp* to : {&a_end_.qp, &b_end_.qp})
-        fates.push_back({.action = "drop",
-                         .qpn = to->num(),
-                         .times = 0,
-                         .permille = 50,
-                         .seed = static_cast<uint32_t>(random())});
-      Must(SetFates(fates));
+      LoseOneInTwenty(random);
       const auto start = Clock::now();
       Post(kind);
       ExpectDone(kind);

@@ -104,8 +104,8 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
  *
  * A NAK that has not left yet is withdrawn. If a packet was dropped for being ahead, and
  * does not come again by itself, srn_ack_send() asks for it.
- * Return: true if the peer is owed an ACK in place of it, or waits for none since it holds back what
- * it was told is here.
+ * Return: true if an ACK has to leave: the peer is owed one in place of it, or srn_ack_send() is to ask for
+ * what was let go of, which the peer, that was told that it is here, does not send by itself.
  */
 bool srn_ack_expected(struct srn_qp *qp);
 

@@ -78,7 +78,7 @@ static void srn_ece_meet_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, qp->peer.due);
 }
 
-/* A QP that has offered nothing since has the mode of now; of what was offered, that. */
+/* What both have decides, where the parameters, or the service, would say otherwise. */
 static void srn_ece_begin_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_qp(test, 0);
@@ -91,7 +91,7 @@ static void srn_ece_begin_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->cc, SRN_CC_DCQCN);
 }
 
-static struct kunit_case cases[] = {
+static struct kunit_case srn_ece_cases[] = {
 	KUNIT_CASE(srn_ece_offer_test),
 	KUNIT_CASE(srn_ece_both_test),
 	KUNIT_CASE(srn_ece_meet_test),
@@ -99,8 +99,8 @@ static struct kunit_case cases[] = {
 	{}
 };
 
-static struct kunit_suite suite = {
+static struct kunit_suite srn_ece_suite = {
 	.name = "srn_ece",
-	.test_cases = cases,
+	.test_cases = srn_ece_cases,
 };
-kunit_test_suite(suite);
+kunit_test_suite(srn_ece_suite);
