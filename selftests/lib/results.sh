@@ -115,13 +115,14 @@ report() {
 	if [ -n "${SRN_FILTER-}" ] && [ $hits = 0 ]; then
 		fail "no test matches SRN_FILTER='$SRN_FILTER'"
 	fi
-	list "failed" ${failures[@]+"${failures[@]}"}
 	list "not run without SRN_LONG=1" "$@"
 	list "not as planned (SRN_PLAN=1 writes plans anew)" ${unplanned[@]+"${unplanned[@]}"}
 	title "$SECONDS s, logs in $logs"
 	for line in ${spent[@]+"${spent[@]}"}; do
 		printf '%6d s  %s\n' "${line%% *}" "${line#* }"
 	done
+	# Last, where a report's end is all that is kept of it.
+	list "failed" ${failures[@]+"${failures[@]}"}
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ $failed = 0 ]
 }
