@@ -43,12 +43,13 @@ constexpr Path kPaths[] = {
     {"sack", Load::kWrite, 1000, 100, 0.97},    {"sack", Load::kWrite, 1000, 20, 0.90},
     {"sack", Load::kWrite, 10000, 0, 0.95},     {"sack", Load::kWrite, 10000, 100, 0.97},
     {"sack", Load::kWrite, 10000, 20, 0.90},    {"sack", Load::kWrite, 100000, 0, 0.95},
-    {"sack", Load::kWrite, 100000, 1000, 0.70}, {"sack", Load::kWrite, 100000, 20, 0.08},
-    {"sack", Load::kSend, 200, 20, 0.90},       {"sack", Load::kSend, 1000, 100, 0.97},
-    {"sack", Load::kRead, 200, 0, 0.97},        {"sack", Load::kRead, 200, 100, 0.97},
-    {"sack", Load::kRead, 200, 20, 0.75},       {"sack", Load::kRead, 1000, 0, 0.97},
-    {"sack", Load::kRead, 1000, 100, 0.97},     {"sack", Load::kRead, 1000, 20, 0.70},
-    {"sack", Load::kRead, 10000, 0, 0.90},      {"sack", Load::kRead, 10000, 100, 0.60},
+    {"sack", Load::kWrite, 100000, 1000, 0.70}, {"sack", Load::kWrite, 100000, 100, 0.30},
+    {"sack", Load::kWrite, 100000, 20, 0.08},   {"sack", Load::kSend, 200, 20, 0.90},
+    {"sack", Load::kSend, 1000, 100, 0.97},     {"sack", Load::kRead, 200, 0, 0.97},
+    {"sack", Load::kRead, 200, 100, 0.97},      {"sack", Load::kRead, 200, 20, 0.75},
+    {"sack", Load::kRead, 1000, 0, 0.97},       {"sack", Load::kRead, 1000, 100, 0.97},
+    {"sack", Load::kRead, 1000, 20, 0.70},      {"sack", Load::kRead, 10000, 0, 0.90},
+    {"sack", Load::kRead, 10000, 100, 0.60},
 };
 
 void PrintTo(const Path& path, std::ostream* os) {
