@@ -78,6 +78,12 @@ TEST_F(FailingHost, CreatesSharedReceiveQueues) {
     FailEach(Making<Srq>([&] { return Srq::Create(a_.pd, depth, 4); }), 4);
 }
 
+TEST_F(FailingHost, ResizesASharedReceiveQueue) {
+  Srq srq = Must(Srq::Create(a_.pd, 10, 4));
+  FailEach({.act = [&] { return srq.Resize(Must(srq.Query()).max_wr < 1000 ? 3000 : 10).error(); }},
+           5);
+}
+
 TEST_F(FailingHost, CreatesAddressHandles) {
   const ibv_ah_attr attr = AhAttr(a_.port, a_.port.gid);
   FailEach(Making<Ah>([&] { return Ah::Create(a_.pd, attr); }), 1);

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include <share/parameter.h>
@@ -411,6 +412,130 @@ TEST_P(HostileVerbs, CompletionsComeWhileACqIsCopied) {
     EXPECT_GT(resized - came, milliseconds(500));
   }
   for (uint64_t id = 0; id <= before; id++) EXPECT_EQ(Await(cq).wr_id, id);
+}
+
+// Neither half a change of a SRQ nor one that can't be told of is one.
+TEST_P(HostileVerbs, StepsOfASrqThatFailLeaveTheRing) {
+  Srq srq = Must(Srq::Create(a_.pd, 64));
+  Must(srq.Post(RecvWr(1, {a_.mr.Slice(0, 8)})));
+  const RawSrqStep blind(a_.ctx, srq, /*fails=*/true), step(a_.ctx, srq);
+  EXPECT_EQ(blind.Call(SRN_MODIFY_SRQ_RING, 128), EFAULT);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_MOVE, 128), EINVAL);
+  EXPECT_EQ(step.CallAsOld(128), EINVAL);
+  EXPECT_EQ(step.Call(0, 128), EINVAL);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_RING | SRN_MODIFY_SRQ_MOVE, 128), EINVAL);
+  EXPECT_EQ(step.Call(4, 128), EOPNOTSUPP);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_RING, 0, IBV_SRQ_LIMIT), EINVAL);
+  // Another size than that of the ring that was made, which is gone then.
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_RING, 128), 0);
+  EXPECT_EQ(step.answer()->entries, 128u);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_MOVE, 256), EINVAL);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_MOVE, 128), EINVAL);
+  EXPECT_EQ(Must(srq.Query()).max_wr, 64u);
+  End from = End::Create(a_), to = End::Create(a_, {.srq = &srq});
+  Must(Connect(from.qp, a_.port, to.qp, a_.port));
+  Must(from.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 8))));
+  EXPECT_EQ(Await(to.recv_cq).wr_id, 1u);
+  // The one that nobody goes over to goes with the queue.
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_RING, 128), 0);
+  EXPECT_EQ(step.Call(SRN_MODIFY_SRQ_RING, 4096), 0);
+}
+
+// The ring that a SRQ has now, and that it will have, as a program sees them that changes its size
+// by itself.
+class WildRing {
+ public:
+  WildRing(const Context& ctx, const Srq& srq) : ctx_(ctx), step_(ctx, srq) {}
+  ~WildRing() { Take({}); }
+
+  int Resize(uint32_t entries) {
+    if (const int error = step_.Call(SRN_MODIFY_SRQ_RING, entries)) return error;
+    const srn_modify_srq_resp& made = *step_.answer();
+    void* start = mmap(nullptr, made.mmap_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       ctx_.get()->cmd_fd, static_cast<off_t>(made.mmap_offset));
+    if (start == MAP_FAILED) return errno;
+    const int error = step_.Call(SRN_MODIFY_SRQ_MOVE, entries);
+    if (error) {
+      munmap(start, made.mmap_len);
+    } else {
+      Take({reinterpret_cast<uint64_t>(start), made.mmap_len});
+    }
+    return error;
+  }
+  void SetTail(uint32_t tail) {
+    const std::lock_guard guard(lock_);
+    if (now_.size) {
+      __atomic_store_n(&reinterpret_cast<srn_srq_page*>(now_.start)->tail, tail, __ATOMIC_RELEASE);
+    }
+  }
+
+ private:
+  void Take(Mapping next) {
+    const std::lock_guard guard(lock_);
+    if (now_.size) munmap(now_.data(), now_.size);
+    now_ = next;
+  }
+
+  const Context& ctx_;
+  const RawSrqStep step_;
+  std::mutex lock_;
+  Mapping now_ = {};
+};
+
+// Its tail runs wild while it is copied: nobody else minds, and what comes of it is an errno.
+TEST_P(HostileVerbs, SrqIsResizedWhileItsTailIsGarbage) {
+  const double alone = SpeedAlone();
+  const Delay window("srq_copied", 1);
+  const Srq srq = Must(Srq::Create(a_.pd, 1024));
+  WildRing ring(a_.ctx, srq);
+  ASSERT_EQ(ring.Resize(4096), 0);
+  uint64_t done = 0;
+  {
+    const Loop writes([&, word = 0u]() mutable {
+      word++;
+      ring.SetTail(word % 7 ? word * 97 % 1024 : word * 0x9e3779b9);
+    });
+    const Loop resizes([&] {
+      const int error = ring.Resize(done % 2 ? 4096 : 1024);
+      EXPECT_TRUE(error == 0 || error == EINVAL || error == EAGAIN) << error;
+      done += error == 0;
+    });
+    ExpectOthersGoOn("resize of a SRQ whose tail is garbage", alone);
+  }
+  EXPECT_GT(done, 0u);
+}
+
+// More receives than are copied under the lock, in a ring from which they are taken meanwhile.
+TEST_P(HostileVerbs, ReceivesAreTakenWhileASrqIsCopied) {
+  constexpr uint64_t kPosted = 200;
+  Srq srq = Must(Srq::Create(a_.pd, 256));
+  End from = End::Create(a_), to = End::Create(a_, {.srq = &srq});
+  Must(Connect(from.qp, a_.port, to.qp, a_.port));
+  for (uint64_t id = 0; id < kPosted; id++) Must(srq.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));
+  uint64_t received = 0;
+  auto receive_to = [&](uint64_t end) {
+    for (; received < end; received++) {
+      Must(from.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 8))));
+      ASSERT_EQ(Await(to.recv_cq).wr_id, received);
+      EXPECT_EQ(Await(from.send_cq).status, IBV_WC_SUCCESS);
+    }
+  };
+  const Delay window("srq_copied", 1000);
+  Clock::time_point resized;
+  std::jthread resizes([&] {
+    Must(srq.Resize(4096));
+    resized = Clock::now();
+  });
+  // Into the copying, most likely; before it, nothing is seen.
+  std::this_thread::sleep_for(milliseconds(100));
+  receive_to(3);
+  const Clock::time_point came = Clock::now();
+  resizes.join();
+  if (window.works()) {
+    EXPECT_GT(resized - came, milliseconds(200));
+  }
+  Must(srq.Post(RecvWr(kPosted, {a_.mr.Slice(0, 8)})));
+  receive_to(kPosted + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ip, HostileVerbs, testing::Values(Ip::kV4), IpName);

@@ -118,6 +118,40 @@ inline int FailingResize(const Context& ctx, const Cq& cq, uint32_t entries) {
                sizeof(ib_uverbs_resize_cq_resp) + sizeof(srn_resize_cq_resp));
 }
 
+// A step of a change of a SRQ's size, or what is none. An older provider sends no driver's part.
+class RawSrqStep {
+ public:
+  RawSrqStep(const Context& ctx, const Srq& srq, bool fails = false)
+      : ctx_(ctx), handle_(srq->handle), answer_(fails) {}
+
+  int Call(uint32_t step, uint32_t max_wr, uint32_t mask = IBV_SRQ_MAX_WR) const {
+    Command cmd = {.core = {handle_, mask, max_wr, /*srq_limit=*/0}, .driver = {}};
+    cmd.driver.comp_mask = step;
+    cmd.driver.resp_len = sizeof(srn_modify_srq_resp);
+    cmd.driver.resp_addr = reinterpret_cast<uint64_t>(answer());
+    return Write(ctx_, IB_USER_VERBS_CMD_MODIFY_SRQ, cmd, 0, 0);
+  }
+  int CallAsOld(uint32_t max_wr) const {
+    const Core core = {handle_, IBV_SRQ_MAX_WR, max_wr, /*srq_limit=*/0};
+    return Write(ctx_, IB_USER_VERBS_CMD_MODIFY_SRQ, core, 0, 0);
+  }
+  srn_modify_srq_resp* answer() const { return answer_.driver<srn_modify_srq_resp>(); }
+
+ private:
+  // ib_uverbs_modify_srq, without its end of any length.
+  struct Core {
+    uint32_t handle, mask, max_wr, limit;
+  };
+  struct Command {
+    Core core;
+    srn_modify_srq_req driver;
+  };
+
+  const Context& ctx_;
+  uint32_t handle_;
+  Answer answer_;
+};
+
 // An address handle for a program that knows more, or less, than this kernel.
 class RawCreateAh {
  public:

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Shared receive queues.
+#include <sys/resource.h>
+
+#include <atomic>
 #include <cstring>
+#include <fstream>
+#include <thread>
 
 #include "env.h"
+#include "load.h"
 
 namespace verbs_test {
 namespace {
@@ -223,7 +229,131 @@ TEST_P(SharedQueue, ProtectionDomainOfTheQueueGovernsItsRequests) {
   ExpectFailed(Await(p.a.send_cq), 0, IBV_WC_REM_OP_ERR, p.a.qp.num());
 }
 
+// ibv_modify_srq(3): what is posted stays, in its order, and the new size is the size.
+TEST_P(SharedQueue, ResizeKeepsWhatIsPosted) {
+  Pair p = Shared(), q = Shared();
+  uint64_t posted = 0, received = 0;
+  auto post_to = [&](uint64_t end) {
+    while (posted < end) Must(srq_.Post(RecvWr(posted++, {b_.mr.Slice(0, 1024)})));
+  };
+  auto receive_to = [&](uint64_t end) {
+    for (; received < end; received++) {
+      Pair& next = received % 3 ? p : q;
+      Must(next.a.qp.Post(Send(0)));
+      EXPECT_EQ(Await(next.b.recv_cq).wr_id, received);
+      EXPECT_EQ(Await(next.a.send_cq).status, IBV_WC_SUCCESS);
+    }
+  };
+  post_to(60);
+  receive_to(10);
+  for (uint32_t size : {500, 64, 100, 128}) {
+    SCOPED_TRACE(size);
+    Must(srq_.Resize(size));
+    const uint32_t max = Must(srq_.Query()).max_wr;
+    EXPECT_GE(max, size);
+    post_to(received + max);
+    EXPECT_EQ(srq_.Post(Recv(0)).error(), ENOMEM);
+    receive_to(posted - 40);
+  }
+  receive_to(posted);
+}
+
+TEST_P(SharedQueue, ResizeThatFailsLeavesTheQueue) {
+  Pair p = Shared();
+  for (uint64_t id = 0; id < 33; id++) Must(srq_.Post(RecvWr(id, {b_.mr.Slice(0, 1024)})));
+  EXPECT_EQ(srq_.Resize(32).error(), EINVAL);
+  EXPECT_EQ(srq_.Resize(0).error(), EINVAL);
+  EXPECT_EQ(srq_.Resize(Must(b_.ctx.QueryDevice()).max_srq_wr + 1).error(), EINVAL);
+  EXPECT_EQ(srq_.Resize(128, 129).error(), EINVAL);
+  EXPECT_EQ(Must(srq_.Query()).max_wr, 64u);
+  EXPECT_EQ(Must(srq_.Query()).srq_limit, 0u);
+  for (uint64_t id = 0; id < 33; id++) {
+    Must(p.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(p.b.recv_cq).wr_id, id);
+    EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+    // Now they fit.
+    if (id == 0) Must(srq_.Resize(32));
+  }
+}
+
+// A program that may have no more memory to map keeps the queue that it has.
+TEST_P(SharedQueue, ResizeWithoutRoomToMapLeavesTheQueue) {
+  Pair p = Shared();
+  Must(srq_.Post(Recv(1)));
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit none = {.rlim_cur = pages * 4096 + (1 << 20), .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+  const int error = srq_.Resize(32768).error();  // 4 MiB
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(error, ENOMEM);
+  EXPECT_EQ(Must(srq_.Query()).max_wr, 64u);
+  Must(srq_.Post(Recv(2)));
+  Must(srq_.Resize(32768));
+  Must(srq_.Post(Recv(3)));
+  for (uint64_t id = 1; id <= 3; id++) {
+    Must(p.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(p.b.recv_cq).wr_id, id);
+  }
+}
+
+TEST_P(SharedQueue, LimitAndSizeChangeTogetherOrNotAtAll) {
+  Pair p = Shared();
+  Must(srq_.SetLimit(50));
+  EXPECT_EQ(srq_.Resize(32).error(), EINVAL);  // the limit that is armed would not fit
+  EXPECT_EQ(srq_.Resize(32, 33).error(), EINVAL);
+  EXPECT_EQ(Must(srq_.Query()).srq_limit, 50u);
+  Must(srq_.Resize(32, 5));
+  EXPECT_EQ(Must(srq_.Query()).max_wr, 32u);
+  EXPECT_EQ(Must(srq_.Query()).srq_limit, 5u);
+  EXPECT_EQ(srq_.SetLimit(33).error(), EINVAL);
+  Must(srq_.Resize(256));
+  for (uint64_t id = 0; id < 6; id++) Must(srq_.Post(Recv(id)));
+  for (uint64_t id = 0; id < 2; id++) {
+    Must(p.a.qp.Post(Send(0)));
+    EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+    if (id == 0) ExpectNoEvent();  // 5 left
+  }
+  ExpectLimitEvent();
+}
+
+// Threads post, several QPs receive, and another thread changes the size meanwhile.
+TEST_P(SharedQueue, ResizesUnderTrafficLoseNothing) {
+  constexpr uint64_t kEach = 300;
+  std::vector<Pair> pairs;
+  for (int i = 0; i < 2; i++) pairs.push_back(Shared());
+  std::atomic<uint64_t> resizes = 0;
+  {
+    const Loop resizer([&] {
+      // 4: of each thread one is posted, and one may be by the other one.
+      if (srq_.Resize(resizes % 2 ? 4 : 4096).ok()) resizes++;
+    });
+    std::vector<std::jthread> threads;
+    for (Pair& p : pairs) {
+      threads.emplace_back([&] {
+        for (uint64_t id = 0; id < kEach; id++) {
+          Must(srq_.Post(RecvWr(id, {b_.mr.Slice(0, 1024)})));
+          Must(p.a.qp.Post(Send(0)));
+          EXPECT_EQ(Await(p.b.recv_cq).status, IBV_WC_SUCCESS);
+          EXPECT_EQ(Await(p.a.send_cq).status, IBV_WC_SUCCESS);
+        }
+      });
+    }
+  }
+  EXPECT_GT(resizes, 0u);
+  // Nothing was doubled, either: this one is the next.
+  Must(srq_.Post(RecvWr(kEach, {b_.mr.Slice(0, 1024)})));
+  Must(pairs[0].a.qp.Post(Send(0)));
+  EXPECT_EQ(Await(pairs[0].b.recv_cq).wr_id, kEach);
+}
+
 class SharedQueueAtHome : public HostTest {};
+
+TEST_F(SharedQueueAtHome, DeviceTellsThatItResizes) {
+  EXPECT_TRUE(Must(a_.ctx.QueryDevice()).device_cap_flags & IBV_DEVICE_SRQ_RESIZE);
+}
 
 TEST_F(SharedQueueAtHome, LimitsOfTheDeviceAreEnforced) {
   ibv_device_attr attr = Must(a_.ctx.QueryDevice());

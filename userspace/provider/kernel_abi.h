@@ -3,7 +3,8 @@
 //
 // The uverbs structs end in a flexible array, so C++ cannot put srn's part behind them as a member.
 // Here each is an array of exactly the size that libibverbs expects, zeroed: but for that of a
-// context, and of a change of a QP, the requests of srn carry nothing but a comp_mask of 0.
+// context, and of a change of a QP or a SRQ, the requests of srn carry nothing but a comp_mask of
+// 0.
 #pragma once
 
 #include <rdma/ib_user_verbs.h>
@@ -86,7 +87,7 @@ using ResizeCqResponse = Response<ib_uverbs_resize_cq_resp, srn_resize_cq_resp>;
 
 using CreateSrqRequest = Request<ib_uverbs_create_srq, srn_create_srq_req>;
 using CreateSrqResponse = Response<ib_uverbs_create_srq_resp, srn_create_srq_resp>;
-using ModifySrqRequest = Request<ib_uverbs_modify_srq>;
+using ModifySrqRequest = Request<ib_uverbs_modify_srq, srn_modify_srq_req>;
 using QuerySrqRequest = Request<ib_uverbs_query_srq>;
 
 using CreateQpRequest = ExRequest<ib_uverbs_ex_create_qp, srn_create_qp_req>;
@@ -115,7 +116,7 @@ static_assert(ResizeCqRequest::kSize == 24);
 static_assert(ResizeCqResponse::kSize == 8 + sizeof(srn_resize_cq_resp));
 static_assert(CreateSrqRequest::kSize == 40 + sizeof(srn_create_srq_req));
 static_assert(CreateSrqResponse::kSize == 16 + sizeof(srn_create_srq_resp));
-static_assert(ModifySrqRequest::kSize == 24);
+static_assert(ModifySrqRequest::kSize == 24 + sizeof(srn_modify_srq_req));
 static_assert(QuerySrqRequest::kSize == 24);
 static_assert(CreateQpRequest::kSize == 88 + sizeof(srn_create_qp_req));
 static_assert(CreateQpResponse::kSize == 40 + sizeof(srn_create_qp_resp));

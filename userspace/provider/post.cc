@@ -213,8 +213,8 @@ int PostRecv(ibv_qp* ibqp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 int PostSrqRecv(ibv_srq* ibsrq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   Srq& srq = ToSrq(ibsrq);
 
-  if (LoadRelaxed(srq.page->gone)) return RefuseRecvs(EIO, wr, bad_wr);
   LockGuard guard(srq.lock);
+  if (LoadRelaxed(srq.page->gone)) return RefuseRecvs(EIO, wr, bad_wr);
   const int err = FillRecvs(srq.ring, srq.max_sge, wr, bad_wr);
   srq.ring.Publish();
   return err;

@@ -46,6 +46,16 @@ class WorkRing {
     Restart();
   }
 
+  // Goes on in another mapping of the same slots' size, which has the kernel's index and what is
+  // published; nothing else is claimed. The rest as for Init().
+  void MoveTo(uint32_t* tail, uint32_t* head, unsigned char* slots, uint32_t entries) {
+    tail_word_ = tail;
+    head_word_ = head;
+    slots_ = slots;
+    mask_ = entries - 1;
+    limit_ = entries;
+  }
+
   // The next slot, or null when the queue is full. The slot stays claimed until Rewind().
   template <typename Wqe>
   Wqe* Claim() {

@@ -72,7 +72,8 @@ struct Srq {
   Mapping mapping;
   srn_srq_page* page;
   uint32_t max_sge;
-  Lock lock;
+  Lock resize_lock;  // one resize at a time; the lock below is inside it
+  Lock lock;         // the ring, and which one it is
   WorkRing ring;
 };
 

@@ -4,6 +4,46 @@
 #include "srn.h"
 
 namespace srn {
+namespace {
+
+int Modify(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask, const srn_modify_srq_req& driver) {
+  ModifySrqRequest cmd;
+  cmd.set_driver(driver);
+  return ibv_cmd_modify_srq(srq, attr, attr_mask, cmd.data(), cmd.size());
+}
+
+// The ring that the kernel makes for another size, mapped; 0 or an errno.
+int MapNewRing(Srq& srq, ibv_srq_attr* attr, int attr_mask, srn_modify_srq_resp* ring,
+               Mapping* mapping) {
+  const srn_modify_srq_req make = {.comp_mask = SRN_MODIFY_SRQ_RING,
+                                   .resp_len = sizeof(*ring),
+                                   .resp_addr = reinterpret_cast<uintptr_t>(ring)};
+
+  if (const int err = Modify(&srq.vsrq.srq, attr, attr_mask, make)) return err;
+  return mapping->Map(srq.vsrq.srq.context->cmd_fd, ring->mmap_offset, ring->mmap_len);
+}
+
+int Resize(Srq& srq, ibv_srq_attr* attr, int attr_mask) {
+  LockGuard resizes(srq.resize_lock);
+  Mapping mapping;
+  srn_modify_srq_resp ring = {};
+  int err = MapNewRing(srq, attr, attr_mask, &ring, &mapping);
+  if (err) return err;
+
+  // Nobody may post to the old ring once the kernel has copied it.
+  LockGuard guard(srq.lock);
+  err = Modify(&srq.vsrq.srq, attr, attr_mask,
+               {.comp_mask = SRN_MODIFY_SRQ_MOVE, .resp_len = 0, .resp_addr = 0});
+  if (err) return err;
+
+  srq.mapping = static_cast<Mapping&&>(mapping);
+  srq.page = srq.mapping.at<srn_srq_page>(0);
+  srq.ring.MoveTo(&srq.page->tail, &srq.page->head, srq.mapping.at<unsigned char>(SRN_QUEUE_OFFSET),
+                  ring.entries);
+  return 0;
+}
+
+}  // namespace
 
 ibv_srq* CreateSrq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   Owned<Srq> srq = Make<Srq>();
@@ -29,7 +69,10 @@ ibv_srq* CreateSrq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   srq->vsrq.srq_type = IBV_SRQT_BASIC;
   srq->vsrq.srq_num = queue.srqn;
   srq->domain.Enter(pd);
-  if (IsSingleThreaded(pd)) srq->lock.Disable();
+  if (IsSingleThreaded(pd)) {
+    srq->resize_lock.Disable();
+    srq->lock.Disable();
+  }
   return &srq.release()->vsrq.srq;
 }
 
@@ -49,8 +92,8 @@ ibv_srq* CreateSrqEx(ibv_context*, ibv_srq_init_attr_ex* attr) {
 }
 
 int ModifySrq(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask) {
-  ModifySrqRequest cmd;
-  return ibv_cmd_modify_srq(srq, attr, attr_mask, cmd.data(), cmd.size());
+  if (attr_mask & IBV_SRQ_MAX_WR) return Resize(ToSrq(srq), attr, attr_mask);
+  return Modify(srq, attr, attr_mask, {});
 }
 
 int QuerySrq(ibv_srq* srq, ibv_srq_attr* attr) {

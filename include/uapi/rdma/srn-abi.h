@@ -322,6 +322,30 @@ struct srn_create_srq_resp {
 	__u32 stride;
 };
 
+/*
+ * A SRQ's size is changed in two steps, so that what fails leaves the old ring: the command with
+ * SRN_MODIFY_SRQ_RING makes a ring and tells where to map it; with SRN_MODIFY_SRQ_MOVE, for the same
+ * size, it holds what was posted and not taken, at the same indices, and is the one that is used from
+ * the moment the command returns. Nothing is posted meanwhile. The old ring's page says gone.
+ *
+ * The command has no response of its own: the request says where it goes.
+ */
+#define SRN_MODIFY_SRQ_RING	(1U << 0)
+#define SRN_MODIFY_SRQ_MOVE	(1U << 1)
+
+struct srn_modify_srq_req {
+	__u32 comp_mask;	/* SRN_MODIFY_SRQ_*: one with IBV_SRQ_MAX_WR, else none */
+	__u32 resp_len;		/* bytes that the program takes; RING */
+	__aligned_u64 resp_addr;	/* of struct srn_modify_srq_resp; RING */
+};
+
+struct srn_modify_srq_resp {
+	__u32 comp_mask;
+	__u32 entries;		/* power of two */
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_len;
+};
+
 /* Follows a 4-byte response, hence no 64-bit members. */
 struct srn_create_ah_resp {
 	__u32 ah;

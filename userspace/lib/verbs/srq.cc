@@ -32,6 +32,21 @@ Status Srq::SetLimit(uint32_t limit) const {
   return FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
+Status Srq::Resize(uint32_t max_wr) const {
+  ibv_srq_attr attr = {};
+
+  attr.max_wr = max_wr;
+  return FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_MAX_WR), "ibv_modify_srq");
+}
+
+Status Srq::Resize(uint32_t max_wr, uint32_t limit) const {
+  ibv_srq_attr attr = {};
+
+  attr.max_wr = max_wr;
+  attr.srq_limit = limit;
+  return FromReturn(ibv_modify_srq(get(), &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT), "ibv_modify_srq");
+}
+
 Result<ibv_srq_attr> Srq::Query() const {
   ibv_srq_attr attr = {};
   Status status = FromReturn(ibv_query_srq(get(), &attr), "ibv_query_srq");

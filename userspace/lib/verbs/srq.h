@@ -19,6 +19,9 @@ class Srq : public Handle<ibv_srq> {
   Status Post(std::span<RecvWr> list, size_t* posted) const;
   // Asks for one event when fewer than `limit` requests are left.
   Status SetLimit(uint32_t limit) const;
+  Status Resize(uint32_t max_wr) const;
+  // Both at once, or nothing.
+  Status Resize(uint32_t max_wr, uint32_t limit) const;
   Result<ibv_srq_attr> Query() const;
 };
 

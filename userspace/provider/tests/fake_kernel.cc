@@ -53,6 +53,44 @@ unsigned char* FakeKernel::MakeQueue(uint64_t length, uint64_t* offset) {
   return static_cast<unsigned char*>(base);
 }
 
+namespace {
+
+// The ring of another size; what is posted is at the same indices.
+void MoveSrq(KernelSrq& from, const KernelSrq& to) {
+  for (uint32_t i = from.page->head; i != from.page->tail; ++i) {
+    std::memcpy(const_cast<srn_recv_wqe*>(&to.recv(i)), &from.recv(i), to.layout.stride);
+  }
+  to.page->head = from.page->head;
+  to.page->tail = from.page->tail;
+  from.page->gone = 1;
+  from = to;
+}
+
+}  // namespace
+
+int FakeKernel::ModifySrq(const ibv_srq* srq, uint32_t max_wr, const srn_modify_srq_req& req) {
+  srq_steps.push_back(req.comp_mask);
+  if (req.comp_mask == SRN_MODIFY_SRQ_RING) {
+    srn_create_srq_resp layout = Of(srq).layout;
+    layout.entries = std::bit_ceil(max_wr);
+    layout.mmap_len = SRN_QUEUE_OFFSET + uint64_t{layout.entries} * layout.stride;
+    uint64_t offset;
+    unsigned char* base = MakeQueue(layout.mmap_len, &offset);
+    next_srq_ = {layout, reinterpret_cast<srn_srq_page*>(base), base};
+    const srn_modify_srq_resp resp = {.comp_mask = 0,
+                                      .entries = layout.entries,
+                                      .mmap_offset = offset,
+                                      .mmap_len = layout.mmap_len};
+    EXPECT_EQ(req.resp_len, sizeof(resp));
+    std::memcpy(reinterpret_cast<void*>(req.resp_addr), &resp, sizeof(resp));
+  } else if (req.comp_mask == SRN_MODIFY_SRQ_MOVE) {
+    if (srq_move_error) return srq_move_error;
+    EXPECT_EQ(next_srq_.layout.entries, std::bit_ceil(max_wr));
+    MoveSrq(Of(srq), next_srq_);
+  }
+  return 0;
+}
+
 void ProviderTest::SetUp() {
   device_ = kDeviceOps.alloc_device(nullptr);
   ASSERT_NE(device_, nullptr);
@@ -256,6 +294,16 @@ int ibv_cmd_create_srq(ibv_pd* pd, ibv_srq* srq, ibv_srq_init_attr* attr, void*,
   srq->pd = pd;
   kernel.srqs[srq] = {driver, reinterpret_cast<srn_srq_page*>(base), base};
   return 0;
+}
+
+int ibv_cmd_modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask, void* cmd,
+                       size_t cmd_size) {
+  EXPECT_EQ(cmd_size, 40u);
+  if (const int err = FakeKernel::Get().TakeFailure()) return err;
+  srn_modify_srq_req req;
+  std::memcpy(&req, static_cast<unsigned char*>(cmd) + 24, sizeof(req));
+  EXPECT_EQ(req.comp_mask != 0, (attr_mask & IBV_SRQ_MAX_WR) != 0);
+  return FakeKernel::Get().ModifySrq(srq, attr->max_wr, req);
 }
 
 int ibv_cmd_destroy_srq(ibv_srq* srq) {

@@ -88,14 +88,20 @@ class FakeKernel {
   uint32_t rate_limit = 0;            // of the last modify_qp that had one
   uint32_t ece_offered = 0;           // by QPs that are created from here on
   srn_modify_qp_req modify = {};      // of the last modify_qp that had one
+  std::vector<uint32_t> srq_steps;    // comp_mask of each modify_srq
+  int srq_move_error = 0;             // to SRN_MODIFY_SRQ_MOVE
   uint32_t cq_flags = 0;
   uint8_t ah_sl = 0;  // of the last create_ah
   uint32_t next_handle = 1;
+
+  // What modify_srq does.
+  int ModifySrq(const ibv_srq* srq, uint32_t max_wr, const srn_modify_srq_req& req);
 
  private:
   int memory_fd_;
   int doorbell_fd_;
   uint64_t used_ = 0;
+  KernelSrq next_srq_;  // made, and not gone over to
   int fail_next_ = 0;
   bool break_offset_ = false;
 };

@@ -157,5 +157,84 @@ TEST_F(RecvTest, SharedQueueIsPostedToInsteadOfTheQp) {
   EXPECT_EQ(ibv_destroy_srq(srq), 0);
 }
 
+class SharedTest : public RecvTest {
+ protected:
+  void SetUp() override {
+    RecvTest::SetUp();
+    ibv_srq_init_attr attr = {};
+    attr.attr.max_wr = 4;
+    attr.attr.max_sge = 2;
+    srq_ = ibv_create_srq(pd_, &attr);
+    ASSERT_NE(srq_, nullptr);
+  }
+  void TearDown() override {
+    EXPECT_EQ(ibv_destroy_srq(srq_), 0);
+    RecvTest::TearDown();
+  }
+  int Post(uint64_t id) {
+    ibv_recv_wr wr = RecvWr();
+    ibv_recv_wr* bad = nullptr;
+    wr.wr_id = id;
+    return ibv_post_srq_recv(srq_, &wr, &bad);
+  }
+  int Modify(uint32_t max_wr, int mask = IBV_SRQ_MAX_WR) {
+    ibv_srq_attr attr = {.max_wr = max_wr, .max_sge = 0, .srq_limit = 1};
+    return ibv_modify_srq(srq_, &attr, mask);
+  }
+  KernelSrq& queue() { return kernel_.Of(srq_); }
+  // Those from `first` to before `end` are posted, at their indices.
+  void ExpectPosted(uint32_t first, uint32_t end) {
+    EXPECT_EQ(queue().page->head, first);
+    EXPECT_EQ(queue().page->tail, end);
+    for (uint32_t id = first; id < end; ++id) EXPECT_EQ(queue().recv(id).wr_id, id);
+  }
+
+  ibv_srq* srq_ = nullptr;
+};
+
+TEST_F(SharedTest, ResizeGoesOnInTheNewRing) {
+  for (uint64_t id = 0; id < 4; ++id) ASSERT_EQ(Post(id), 0);
+  queue().page->head = 1;
+  const srn_srq_page* old = ToSrq(srq_).page;
+  ASSERT_EQ(Modify(7), 0);
+  EXPECT_NE(ToSrq(srq_).page, old);
+  ExpectPosted(1, 4);
+  for (uint64_t id = 4; id < 9; ++id) ASSERT_EQ(Post(id), 0);
+  EXPECT_EQ(Post(9), ENOMEM);
+  ExpectPosted(1, 9);
+  queue().page->head = 7;
+  ASSERT_EQ(Modify(2), 0);
+  EXPECT_EQ(Post(9), ENOMEM);
+  queue().page->head = 8;
+  EXPECT_EQ(Post(9), 0);
+  ExpectPosted(8, 10);
+  EXPECT_EQ(kernel_.srq_steps, (std::vector<uint32_t>{SRN_MODIFY_SRQ_RING, SRN_MODIFY_SRQ_MOVE,
+                                                      SRN_MODIFY_SRQ_RING, SRN_MODIFY_SRQ_MOVE}));
+}
+
+TEST_F(SharedTest, ResizeThatFailsLeavesTheRing) {
+  for (uint64_t id = 0; id < 3; ++id) ASSERT_EQ(Post(id), 0);
+  const srn_srq_page* old = ToSrq(srq_).page;
+  kernel_.FailNext(ENOMEM);
+  EXPECT_EQ(Modify(8), ENOMEM);
+  kernel_.BreakNextOffset();
+  EXPECT_EQ(Modify(8), EINVAL);
+  kernel_.srq_move_error = EAGAIN;
+  EXPECT_EQ(Modify(8), EAGAIN);
+  EXPECT_EQ(ToSrq(srq_).page, old);
+  ASSERT_EQ(Post(3), 0);
+  EXPECT_EQ(Post(4), ENOMEM);
+  ExpectPosted(0, 4);
+  kernel_.srq_move_error = 0;
+  ASSERT_EQ(Modify(8), 0);
+  ASSERT_EQ(Post(4), 0);
+  ExpectPosted(0, 5);
+}
+
+TEST_F(SharedTest, LimitIsChangedInTheRingThatIsThere) {
+  EXPECT_EQ(Modify(0, IBV_SRQ_LIMIT), 0);
+  EXPECT_EQ(kernel_.srq_steps, std::vector<uint32_t>{0});
+}
+
 }  // namespace
 }  // namespace srn::test

@@ -103,6 +103,29 @@ TEST(WorkRing, RestartBeginsWhereTheKernelStands) {
   EXPECT_FALSE(queue.Put(7));
 }
 
+TEST(WorkRing, MovesToASmallerRingAndALargerOne) {
+  WorkQueue queue(3, /*start=*/0xffffffff);
+  EXPECT_TRUE(queue.Put(1) && queue.Put(2));
+  queue.ring.Publish();
+  std::array<Slot, 8> slots = {};
+  auto move = [&](uint32_t entries) {
+    queue.ring.MoveTo(&queue.tail, &queue.head, reinterpret_cast<unsigned char*>(slots.data()),
+                      entries);
+  };
+  move(2);
+  EXPECT_FALSE(queue.ring.Publish());
+  EXPECT_FALSE(queue.Put(3));
+  queue.head = 0;
+  EXPECT_TRUE(queue.Put(3));
+  EXPECT_TRUE(queue.ring.Publish());
+  EXPECT_EQ(queue.tail, 2u);
+  EXPECT_EQ(slots[1].value, 3u);
+  move(8);
+  for (uint32_t value = 4; value < 10; ++value) EXPECT_TRUE(queue.Put(value));
+  EXPECT_FALSE(queue.Put(10));
+  EXPECT_EQ(slots[2].value, 4u);
+}
+
 TEST(WorkRing, QueueWithoutEntriesIsFull) {
   WorkQueue queue(3);
   queue.ring.Init(&queue.tail, &queue.head, nullptr, /*entries=*/0, /*stride=*/0, /*limit=*/3);

@@ -17,6 +17,7 @@ static const char * const names[SRN_DELAY_NUM] = {
 	[SRN_DELAY_QP_ANSWERED]	= "qp_answered",
 	[SRN_DELAY_AWAY]	= "away",
 	[SRN_DELAY_CQ_COPIED]	= "cq_copied",
+	[SRN_DELAY_SRQ_COPIED]	= "srq_copied",
 	[SRN_DELAY_OWNED]	= "owned",
 	[SRN_DELAY_POLLER_SLEEPS] = "poller_sleeps",
 	[SRN_DELAY_POLLER_ENDS]	= "poller_ends",

@@ -15,6 +15,7 @@ enum srn_delay {
 	SRN_DELAY_QP_ANSWERED,	/* create_qp: the program was told, or that failed */
 	SRN_DELAY_AWAY,		/* a worker was given a turn and has not looked at it yet */
 	SRN_DELAY_CQ_COPIED,	/* resize_cq: the first copy is made, the ring is the old one */
+	SRN_DELAY_SRQ_COPIED,	/* modify_srq: likewise */
 	SRN_DELAY_OWNED,	/* a turn is in a sleeper's hand */
 	SRN_DELAY_POLLER_SLEEPS, /* a poller has looked for long enough, and has not said so yet */
 	SRN_DELAY_POLLER_ENDS,	/* it has seen that its context is gone, and has not ended yet */

@@ -3,6 +3,7 @@
 #ifndef SRN_SRQ_H
 #define SRN_SRQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
@@ -13,11 +14,18 @@
 
 struct srn_rwqe;
 
+/* A ring of another size, that may become the queue's. */
+struct srn_srq_ring {
+	struct srn_shmem mem;
+	u32 entries;
+	u32 copied;			/* slots before this index are there */
+};
+
 struct srn_srq {
 	struct ib_srq ibsrq;
 	struct srn_shmem mem;
-	struct srn_srq_page *page;
-	spinlock_t lock;		/* head, limit and, for kernel users, tail */
+	struct srn_srq_page *page;	/* lock, or RCU; NULL once it is destroyed */
+	spinlock_t lock;		/* the ring, head, limit and, for kernel users, tail */
 	u32 entries;			/* power of two */
 	u32 stride;
 	u32 max_wr;
@@ -27,6 +35,8 @@ struct srn_srq {
 	u32 srqn;
 	struct srn_who who;
 	bool error;
+	struct mutex resize_lock;	/* next, and one resize at a time */
+	struct srn_srq_ring next;	/* made, and not gone over to */
 };
 
 static inline struct srn_srq *to_srn_srq(struct ib_srq *srq)
