@@ -507,8 +507,8 @@ TEST_P(HostileVerbs, SrqIsResizedWhileItsTailIsGarbage) {
 
 // More receives than are copied under the lock, in a ring from which they are taken meanwhile.
 TEST_P(HostileVerbs, ReceivesAreTakenWhileASrqIsCopied) {
-  constexpr uint64_t kPosted = 200;
-  Srq srq = Must(Srq::Create(a_.pd, 256));
+  constexpr uint64_t kPosted = 600;  // more than is copied with the queue locked
+  Srq srq = Must(Srq::Create(a_.pd, 1024));
   End from = End::Create(a_), to = End::Create(a_, {.srq = &srq});
   Must(Connect(from.qp, a_.port, to.qp, a_.port));
   for (uint64_t id = 0; id < kPosted; id++) Must(srq.Post(RecvWr(id, {a_.mr.Slice(0, 8)})));

@@ -127,8 +127,10 @@ class RawSrqStep {
   int Call(uint32_t step, uint32_t max_wr, uint32_t mask = IBV_SRQ_MAX_WR) const {
     Command cmd = {.core = {handle_, mask, max_wr, /*srq_limit=*/0}, .driver = {}};
     cmd.driver.comp_mask = step;
-    cmd.driver.resp_len = sizeof(srn_modify_srq_resp);
-    cmd.driver.resp_addr = reinterpret_cast<uint64_t>(answer());
+    if (step & SRN_MODIFY_SRQ_RING) {
+      cmd.driver.resp_len = sizeof(srn_modify_srq_resp);
+      cmd.driver.resp_addr = reinterpret_cast<uint64_t>(answer());
+    }
     return Write(ctx_, IB_USER_VERBS_CMD_MODIFY_SRQ, cmd, 0, 0);
   }
   int CallAsOld(uint32_t max_wr) const {

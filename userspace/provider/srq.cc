@@ -25,7 +25,7 @@ int MapNewRing(Srq& srq, ibv_srq_attr* attr, int attr_mask, srn_modify_srq_resp*
 
 int Resize(Srq& srq, ibv_srq_attr* attr, int attr_mask) {
   LockGuard resizes(srq.resize_lock);
-  Mapping mapping;
+  Mapping mapping, old;  // unmapped with the ring's lock free
   srn_modify_srq_resp ring = {};
   int err = MapNewRing(srq, attr, attr_mask, &ring, &mapping);
   if (err) return err;
@@ -36,6 +36,7 @@ int Resize(Srq& srq, ibv_srq_attr* attr, int attr_mask) {
                {.comp_mask = SRN_MODIFY_SRQ_MOVE, .resp_len = 0, .resp_addr = 0});
   if (err) return err;
 
+  old = static_cast<Mapping&&>(srq.mapping);
   srq.mapping = static_cast<Mapping&&>(mapping);
   srq.page = srq.mapping.at<srn_srq_page>(0);
   srq.ring.MoveTo(&srq.page->tail, &srq.page->head, srq.mapping.at<unsigned char>(SRN_QUEUE_OFFSET),

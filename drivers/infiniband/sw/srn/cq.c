@@ -562,7 +562,9 @@ int srn_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	err = srn_udata_in(udata, NULL, 0);
 	if (err)
 		return err;
-	mutex_lock(&cq->resize_lock);
+	/* Killable: who holds it may be told of the ring at an address that never answers. */
+	if (mutex_lock_killable(&cq->resize_lock))
+		return -EINTR;
 	err = resize(cq, roundup_pow_of_two(cqe), udata);
 	mutex_unlock(&cq->resize_lock);
 	return err;

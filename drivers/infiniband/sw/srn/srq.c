@@ -9,7 +9,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/log2.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <rdma/uverbs_ioctl.h>
@@ -83,16 +82,14 @@ enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_srq_fetch);
 
-bool srn_srq_is_empty(const struct srn_srq *srq)
+bool srn_srq_is_empty(struct srn_srq *srq)
 {
-	const struct srn_srq_page *page;
+	unsigned long flags;
 	bool is_empty;
 
-	/* The page of a ring that is resized away stays as long as somebody looks at it. */
-	rcu_read_lock();
-	page = READ_ONCE(srq->page);
-	is_empty = READ_ONCE(page->tail) == READ_ONCE(srq->head);
-	rcu_read_unlock();
+	spin_lock_irqsave(&srq->lock, flags);
+	is_empty = READ_ONCE(srq->page->tail) == srq->head;
+	spin_unlock_irqrestore(&srq->lock, flags);
 	return is_empty;
 }
 
@@ -221,8 +218,8 @@ int srn_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct i
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_create_srq);
 
-/* Receives that are copied with interrupts off, and with one scheduling. */
-#define COPY_LOCKED	64
+/* Bytes of receives that are copied with interrupts off, and receives with one scheduling. */
+#define COPY_LOCKED	8192
 #define COPY_BULK	4096
 /* Looks at a queue that fills while it is copied. Copying is much the faster of both. */
 #define COPY_TRIES	1000
@@ -277,8 +274,12 @@ static void switch_ring(struct srn_srq *srq, struct srn_srq_ring *to, u32 tail, 
 	swap(srq->entries, to->entries);
 	WRITE_ONCE(srq->max_wr, srq->entries);
 	srq->limit = limit;
-	/* Pairs with the load in srn_srq_is_empty(): the indices are there. */
-	smp_store_release(&srq->page, page);
+	srq->page = page;
+}
+
+static bool is_little(const struct srn_srq *srq, int left)
+{
+	return left >= 0 && left <= max_t(int, 1, COPY_LOCKED / srq->stride);
 }
 
 /* Copies until so little is left that it may be done under the lock. @limit: NULL to keep it. */
@@ -294,13 +295,17 @@ static int move_ring(struct srn_srq *srq, struct srn_srq_ring *to, const u32 *li
 		tail = smp_load_acquire(&srq->page->tail);
 		new_limit = limit ? *limit : srq->limit;
 		left = to_copy(srq, to, tail, new_limit);
-		if (left >= 0 && left <= COPY_LOCKED)
+		if (is_little(srq, left))
 			switch_ring(srq, to, tail, new_limit);
 		spin_unlock_irq(&srq->lock);
-		if (left <= COPY_LOCKED)
-			return min(left, 0);
+		if (left < 0)
+			return left;
+		if (is_little(srq, left))
+			return 0;
 		copy_bulk(srq, to, tail);
-	} while (--tries && !fatal_signal_pending(current));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	} while (--tries);
 	return -EAGAIN;
 }
 
@@ -326,9 +331,7 @@ static int go_over(struct srn_srq *srq, u32 entries, const u32 *limit)
 {
 	int err = srq->next.entries == entries ? move_ring(srq, &srq->next, limit) : -EINVAL;
 
-	if (!err)
-		synchronize_rcu();	/* who looked whether the old one is empty has done so */
-	drop_next(srq);
+	drop_next(srq);		/* of the two the one that is not used */
 	return err;
 }
 
@@ -382,7 +385,9 @@ static int resize(struct srn_srq *srq, struct ib_srq_attr *attr, const u32 *limi
 	entries = roundup_pow_of_two(attr->max_wr);
 	if (limit && *limit > entries)
 		return -EINVAL;
-	mutex_lock(&srq->resize_lock);
+	/* Killable: who holds it may be told of the ring at an address that never answers. */
+	if (mutex_lock_killable(&srq->resize_lock))
+		return -EINTR;
 	err = srq->who.kernel ? resize_kernel(srq, entries, limit) :
 				resize_user(srq, entries, limit, req, udata);
 	mutex_unlock(&srq->resize_lock);
@@ -417,6 +422,8 @@ int srn_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	if (err)
 		return err;
 	if (req.comp_mask & ~(SRN_MODIFY_SRQ_RING | SRN_MODIFY_SRQ_MOVE))
+		return -EOPNOTSUPP;
+	if (!(req.comp_mask & SRN_MODIFY_SRQ_RING) && (req.resp_len || req.resp_addr))
 		return -EOPNOTSUPP;
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;

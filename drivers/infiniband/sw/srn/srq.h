@@ -24,7 +24,7 @@ struct srn_srq_ring {
 struct srn_srq {
 	struct ib_srq ibsrq;
 	struct srn_shmem mem;
-	struct srn_srq_page *page;	/* lock, or RCU; NULL once it is destroyed */
+	struct srn_srq_page *page;	/* lock; NULL once it is destroyed */
 	spinlock_t lock;		/* the ring, head, limit and, for kernel users, tail */
 	u32 entries;			/* power of two */
 	u32 stride;
@@ -52,8 +52,8 @@ static inline struct srn_srq *to_srn_srq(struct ib_srq *srq)
  */
 enum srn_verdict srn_srq_fetch(struct srn_srq *srq, struct srn_rwqe *rwqe);
 
-/** srn_srq_is_empty() - whether there was none just now; without the lock */
-bool srn_srq_is_empty(const struct srn_srq *srq);
+/** srn_srq_is_empty() - whether there was none just now. BH disabled. */
+bool srn_srq_is_empty(struct srn_srq *srq);
 
 /* ib_device_ops */
 int srn_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata);

@@ -86,6 +86,7 @@ static void srn_rq_is_empty_test(struct kunit *test)
 	struct srn_qp *qp = new_qp(test);
 
 	KUNIT_ASSERT_NOT_NULL(test, srq);
+	spin_lock_init(&srq->lock);
 	srq->page = fake_page(test);
 	srq->head = 7;
 	srq->page->tail = 7;
