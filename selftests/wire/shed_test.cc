@@ -119,6 +119,26 @@ TEST_P(RcShed, WhoWasToldIsAsked) {
   EXPECT_EQ(ep().Copy(kPlace, 16), Bytes(16, 1));
 }
 
+// Of what is missing in front of it the peer knows by itself, and that is on its way.
+TEST_P(RcShed, GapOfMoreThanOneIsFilledFirst) {
+  Start();
+  Greet();
+  const Counters counters;
+  Hold({3, 4}, 9);
+  ExpectSackOf(0, {3});
+  peer().Drain();
+  ExpectShed(counters, 2);
+  for (int psn : {0, 1}) {
+    Send(WriteTo(psn, 0));
+    EXPECT_THAT(peer().Expect(), IsAck(PeerPsn(psn)));
+  }
+  Send(WriteTo(2, 2));
+  ExpectNakOf(3);
+  Hold({3, 4}, 1);
+  ExpectAckedUpTo(PeerPsn(4), 5);
+  EXPECT_EQ(ep().Copy(kPlace, 16), Bytes(16, 1));
+}
+
 // A SACK says what is here, and not what was.
 TEST_P(RcShed, WhatIsGoneIsNotTold) {
   Start();

@@ -258,20 +258,25 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_gap);
 
-/* A peer that does not say what it knows may go back by itself: a NAK would have it do so twice. So does
- * each, when what was refused for want of a receive goes again.
+/* A peer that does not say what it knows may go back by itself: a NAK would have it do so twice. So
+ * does each, when what was refused for want of a receive goes again.
  */
-void srn_ack_shed(struct srn_qp *qp, u32 psn)
+void srn_ack_shed(struct srn_qp *qp, u32 first, u32 last)
 {
 	struct srn_ack *ack = &qp->resp.ack;
 
-	note_dropped(ack, psn);
-	ack->shed = srn_qp_sacks(qp) && !is_rnr(ack->nak_sent);
+	note_dropped(ack, last);
+	if (!srn_qp_sacks(qp) || is_rnr(ack->nak_sent))
+		return;
+	if (!ack->gone_any || srn_psn_diff(first, ack->gone) < 0)
+		ack->gone = first;
+	ack->gone_any = true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_ack_shed);
 
 void srn_ack_rnr(struct srn_qp *qp)
 {
+	qp->resp.ack.gone_any = false;	/* it goes back by itself, and begins with this */
 	qp->resp.ack.news = false;	/* the peer is to wait first */
 	send_back(qp, srn_verdicts[SRN_V_RNR].nak | qp->min_rnr_timer, false);
 }
@@ -288,18 +293,14 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn)
 bool srn_ack_expected(struct srn_qp *qp)
 {
 	struct srn_ack *ack = &qp->resp.ack;
-	bool shed;
 
 	ack->nak_sent = 0;
 	ack->sacks = 0;
 	ack->again_any = false;
 	if (ack->dropped && srn_psn_diff(ack->ahead, qp->resp.msg.psn) <= 0)
 		ack->dropped = false;
-	shed = ack->shed && ack->dropped;
-	ack->shed = false;
-	ack->holed |= shed;
 	if (!ack->pending || pending_ack(ack))
-		return shed;
+		return false;
 	ack->pending = false;
 	ack->holed |= ack->dropped;
 	return true;
@@ -374,6 +375,19 @@ static bool is_soon(struct srn_qp *qp)
 	return true;
 }
 
+/* Whether what was let go of is next, or has come in part, and the peer was not asked for it. It
+ * was told that it is here: of that it sends nothing by itself, but what it probes with.
+ */
+static bool comes_to_gone(struct srn_qp *qp)
+{
+	struct srn_ack *ack = &qp->resp.ack;
+	bool gone = ack->gone_any && srn_psn_diff(ack->gone, qp->resp.msg.psn) <= 0;
+
+	if (gone)
+		ack->gone_any = false;
+	return gone;
+}
+
 /* What is held waits for a packet that the peer was not told of. Or packets changed places on the
  * way: one came in time after all, and the NAK for it was withdrawn; those behind it were dropped.
  * Unless they came again meanwhile, the peer is told what is expected now.
@@ -386,12 +400,15 @@ void srn_ack_conclude(struct srn_qp *qp)
 	if (misses(qp)) {
 		if (is_soon(qp))
 			return;
+		comes_to_gone(qp);
 		ack->holed = false;
 		ack->news = false;
 		refuse(qp, srn_verdicts[SRN_V_SEQ].nak, true);
 		return;
 	}
 	ack->news = false;
+	if (comes_to_gone(qp))
+		ack->holed = true;
 	if (!ack->holed)
 		return;
 	ack->holed = false;

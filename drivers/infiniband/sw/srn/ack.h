@@ -17,24 +17,28 @@ struct srn_ack {
 	bool pending;		/* an ACK or NAK goes out at the end of the round */
 	bool fatal;		/* it is a NAK and the QP's last word */
 	u8 done_any : 1;
-	u8 shed : 1;		/* what was let go of is not asked for yet: the peer sends nothing again
-				 * that it was told is here
+	u8 untold : 1;		/* of done_psn nobody asked, and nothing told since */
+	u8 next_came : 1;	/* the packet behind the refused one, since the NAK */
+	u8 dropped : 1;		/* packets came ahead of the expected one, up to @ahead */
+	u8 holed : 1;		/* the NAK that would have brought them again was withdrawn */
+	u8 again_any : 1;	/* @again came: the last packet behind this gap of those that came
+				 * again and are held, and after a RNR NAK of all
 				 */
-	u8 untold : 1;	/* of done_psn nobody asked, and nothing told since */
+	u8 news : 1;		/* the peer was not told all of what is held: it has SACKs */
+	u8 gone_any : 1;
 	u8 syndrome;		/* of what is pending */
 	u8 nak_sent;		/* syndrome of the NAK out for this PSN, one per gap; or 0 */
-	bool next_came;		/* the packet behind the refused one, since the NAK */
-	bool dropped;		/* packets came ahead of the expected one, up to @ahead */
-	bool holed;		/* the NAK that would have brought them again was withdrawn */
-	bool again_any;		/* @again came: the last packet behind this gap of those that came */
-				/* again and are held, and after a RNR NAK of all */
 	u8 naks;		/* NAKs of gaps since the last ACK */
-	bool news;		/* the peer was not told all of what is held: it has SACKs */
 	u8 sacks;		/* of this gap, as far as they are counted */
+	u32 gone;		/* if gone_any, the first of what was let go of and is not asked for
+				 * yet: the peer sends nothing again that it was told is here
+				 */
 	u32 twice;		/* request packets that came a second time in vain */
 	u64 sacks_ns;		/* ktime of the first of @sacks */
 	u64 tells_ns;		/* not before this (ktime) is the next one sent */
-	u64 resumes_ns;		/* RNR NAK: the peer does not go on before this (ktime), from when it left */
+	u64 resumes_ns;		/* RNR NAK: when it has left, the peer does not go on before this
+				 * (ktime)
+				 */
 	u32 psn;		/* of what is pending */
 	u32 ahead;
 	u32 again;
@@ -84,11 +88,11 @@ void srn_ack_gap(struct srn_qp *qp, u32 psn, enum srn_held held);
 void srn_ack_filled(struct srn_qp *qp, bool done);
 
 /**
- * srn_ack_shed() - what was held, up to @psn, was let go of
+ * srn_ack_shed() - of what was held the requests from @first to @last were let go of
  *
- * Who was told that it was held is asked for it when it is expected.
+ * Who was told that they were held is asked for them when @first is expected.
  */
-void srn_ack_shed(struct srn_qp *qp, u32 psn);
+void srn_ack_shed(struct srn_qp *qp, u32 first, u32 last);
 
 /** srn_ack_twice() - a request came that was executed; @vain: and it asks for no answer again */
 void srn_ack_twice(struct srn_qp *qp, bool vain);
@@ -104,8 +108,7 @@ void srn_ack_fatal(struct srn_qp *qp, u8 syndrome, u32 psn);
  *
  * A NAK that has not left yet is withdrawn. If a packet was dropped for being ahead, and
  * does not come again by itself, srn_ack_send() asks for it.
- * Return: true if an ACK has to leave: the peer is owed one in place of it, or srn_ack_send() is to ask for
- * what was let go of, which the peer, that was told that it is here, does not send by itself.
+ * Return: true if an ACK has to leave: the peer is owed one in place of it.
  */
 bool srn_ack_expected(struct srn_qp *qp);
 

@@ -339,12 +339,29 @@ u32 srn_hold_last(const struct srn_hold *hold)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_last);
 
-u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 bytes)
+/* The last of those that wait for nothing but their turn; or NULL. Where it is not known how many
+ * PSNs a READ takes, what is behind it may be among them, and is not found.
+ */
+static struct rb_node *last_due(const struct srn_hold *hold, u32 expected)
+{
+	struct rb_node *node, *last = NULL;
+
+	for (node = rb_first(&hold->tree); node && psn_of(node) == expected; node = rb_next(node)) {
+		expected = srn_psn_add(expected, num_psns(hold, to_skb(node)));
+		last = node;
+	}
+	return last;
+}
+
+u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 expected, u32 bytes, u32 *first)
 {
 	u32 rest = hold->bytes - min(hold->bytes, bytes), was = hold->num;
+	const struct rb_node *due = last_due(hold, expected);
 
-	while (hold->last && hold->bytes > rest)
+	while (hold->last != due && hold->bytes > rest) {
+		*first = psn_of(hold->last);
 		kfree_skb(take_out(dev, hold, hold->last));
+	}
 	return was - hold->num;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_shed);

@@ -347,7 +347,8 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 		srn_ack_leave(qp);
 		return false;
 	}
-	if (!resp->replay.open && !resp->ack.pending && srn_hold_is_empty(&resp->hold))
+	if (!resp->replay.open && !resp->ack.pending && !resp->ack.gone_any &&
+	    srn_hold_is_empty(&resp->hold))
 		return false;
 	if (!srn_responder_receives(qp) && !resp->ack.fatal)
 		return false;

@@ -45,12 +45,12 @@ unsigned long srn_shed_ask(unsigned long pages)
 EXPORT_SYMBOL_IF_KUNIT(srn_shed_ask);
 
 /* The peer may have been told that it is here. So it is asked for when its turn comes, unless it
- * has come again by then.
+ * has come again by then. What is due already is about to be executed, which gives as much back.
  */
 void srn_shed_run(struct srn_qp *qp)
 {
 	struct srn_hold *hold = &qp->resp.hold;
-	u32 bytes, last, num;
+	u32 bytes, first, last, num;
 
 	srn_turn_assert_owned(&qp->turn);
 	if (srn_hold_is_empty(hold))
@@ -59,8 +59,10 @@ void srn_shed_run(struct srn_qp *qp)
 	if (!bytes)
 		return;
 	last = srn_hold_last(hold);
-	num = srn_hold_shed(qp->dev, hold, bytes);
-	srn_ack_shed(qp, last);
+	num = srn_hold_shed(qp->dev, hold, qp->resp.msg.psn, bytes, &first);
+	if (!num)
+		return;
+	srn_ack_shed(qp, first, last);
 	srn_count_add(qp->dev, SRN_CNT_HOLD_SHED, num);
 	trace_srn_hold_shed(qp, num);
 }

@@ -273,6 +273,13 @@ static void srn_hold_ahead_test(struct kunit *test)
 	expect_empty(test, h);
 }
 
+static u32 shed(struct held *h, u32 bytes)
+{
+	u32 first;
+
+	return srn_hold_shed(h->dev, &h->hold, EXPECTED, bytes, &first);
+}
+
 /* What is nearest is executed first, and stays for longest. */
 static void srn_hold_shed_test(struct kunit *test)
 {
@@ -280,18 +287,37 @@ static void srn_hold_shed_test(struct kunit *test)
 	u32 one;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 0);
+	KUNIT_EXPECT_EQ(test, shed(h, 1), 0);
 	add(test, h, 3, 3);
 	one = h->hold.bytes;
 	for (i = 1; i <= 6; i++)
 		add(test, h, i, i);
 	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 6));
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 1);
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, one + 1), 2);
+	KUNIT_EXPECT_EQ(test, shed(h, 1), 1);
+	KUNIT_EXPECT_EQ(test, shed(h, one + 1), 2);
 	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 3));
 	KUNIT_EXPECT_EQ(test, h->hold.bytes, 3 * one);
 	KUNIT_EXPECT_EQ(test, take(h, 1), 1);
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, U32_MAX), 2);
+	KUNIT_EXPECT_EQ(test, shed(h, U32_MAX), 2);
+	expect_empty(test, h);
+}
+
+/* But not what waits for its turn alone. */
+static void srn_hold_shed_due_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	u32 first = 0;
+	int i;
+
+	srn_hold_widen(h->dev, &h->hold, 1024);
+	for (i = 1; i <= 6; i++)
+		if (i != 4)
+			add(test, h, i, i);
+	KUNIT_EXPECT_EQ(test, 2, srn_hold_shed(h->dev, &h->hold, srn_psn_add(EXPECTED, 1), U32_MAX,
+					       &first));
+	KUNIT_EXPECT_EQ(test, first, srn_psn_add(EXPECTED, 5));
+	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 3));
+	KUNIT_EXPECT_EQ(test, shed(h, U32_MAX), 3);
 	expect_empty(test, h);
 }
 
@@ -304,10 +330,10 @@ static void srn_hold_shed_wide_test(struct kunit *test)
 	add(test, h, 1, 1);
 	add(test, h, 5, 5);
 	KUNIT_ASSERT_NOT_NULL(test, h->hold.held);
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, 1), 1);
+	KUNIT_EXPECT_EQ(test, shed(h, 1), 1);
 	KUNIT_EXPECT_TRUE(test, srn_psns_has(h->hold.held, srn_psn_add(EXPECTED, 1)));
 	KUNIT_EXPECT_FALSE(test, srn_psns_has(h->hold.held, srn_psn_add(EXPECTED, 5)));
-	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, h->hold.bytes), 1);
+	KUNIT_EXPECT_EQ(test, shed(h, h->hold.bytes), 1);
 	KUNIT_EXPECT_NULL(test, h->hold.held);
 	expect_empty(test, h);
 }
@@ -353,6 +379,7 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_ahead_test),
 	KUNIT_CASE(srn_hold_ahead_of_others_test),
 	KUNIT_CASE(srn_hold_shed_test),
+	KUNIT_CASE(srn_hold_shed_due_test),
 	KUNIT_CASE(srn_hold_shed_wide_test),
 	KUNIT_CASE(srn_hold_scarce_test),
 	{}

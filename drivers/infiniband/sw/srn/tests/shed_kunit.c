@@ -20,22 +20,33 @@ static void purge(void *arg)
 	srn_hold_purge(qp->dev, &qp->resp.hold);
 }
 
-/* Holds PSNs 1 to @num. */
-static struct srn_qp *new_holder(struct kunit *test, u32 num)
+static void rx(struct kunit *test, struct srn_qp *qp, u32 psn)
+{
+	local_bh_disable();
+	srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_WRITE_ONLY, psn));
+	local_bh_enable();
+}
+
+/* Holds @num PSNs from @first on, and expects 0. */
+static struct srn_qp *new_holder_from(struct kunit *test, u32 first, u32 num)
 {
 	struct srn_qp *qp = &new_owner(test)->qp;
 	u32 psn;
 
 	qp->recovery = SRN_RECOVERY_HOLD;
 	qp->mtu = 1024;
+	qp->access = IB_ACCESS_REMOTE_WRITE;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, purge, qp));
-	local_bh_disable();
-	for (psn = 1; psn <= num; psn++)
-		srn_round_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_WRITE_ONLY, psn));
-	local_bh_enable();
+	for (psn = first; psn < first + num; psn++)
+		rx(test, qp, psn);
 	KUNIT_ASSERT_TRUE(test, wait_idle(qp));
 	KUNIT_ASSERT_EQ(test, qp->resp.hold.num, num);
 	return qp;
+}
+
+static struct srn_qp *new_holder(struct kunit *test, u32 num)
+{
+	return new_holder_from(test, 1, num);
 }
 
 static u64 shed(const struct srn_qp *qp)
@@ -119,20 +130,17 @@ static void srn_shed_sum_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&dev->known_bytes), 0);
 }
 
-/* As srn_responder_rx() does with the request that is missing: whether a NAK of the next one follows. */
-static bool names_next(struct srn_qp *qp)
+/* Whether the peer is told what is missing when it sends @psn, for which it wants no ACK. */
+static bool names_next(struct kunit *test, struct srn_qp *qp, u32 psn)
 {
 	u64 naks = srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK);
 
-	srn_turn_own(&qp->turn);
-	if (srn_ack_expected(qp))
-		srn_ack_done(qp, qp->resp.msg.psn, true);
-	qp->resp.msg.psn++;
-	local_bh_disable();
-	srn_ack_send(qp);
-	local_bh_enable();
-	srn_turn_disown(&qp->turn);
-	return srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK) > naks;
+	rx(test, qp, psn);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	if (srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK) == naks)
+		return false;
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.psn, qp->resp.msg.psn);
+	return true;
 }
 
 /* Once, and only a peer that was told that it was here. */
@@ -142,13 +150,86 @@ static void srn_shed_asks_peer_test(struct kunit *test)
 
 	srn_shed_ask(ALL);
 	expect_rest(test, qp, 0, 4);
-	KUNIT_EXPECT_FALSE(test, names_next(qp));
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 0));
 	qp = new_holder(test, 4);
 	qp->peer.sacks = true;
 	srn_shed_ask(ALL);
 	expect_rest(test, qp, 0, 4);
-	KUNIT_EXPECT_TRUE(test, names_next(qp));
-	KUNIT_EXPECT_FALSE(test, names_next(qp));
+	KUNIT_EXPECT_TRUE(test, names_next(test, qp, 0));
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 1));
+}
+
+/* Not while what it sends by itself comes: of that it knows that it is missing. */
+static void srn_shed_wide_gap_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder_from(test, 3, 4);
+
+	qp->peer.sacks = true;
+	srn_shed_ask(ALL);
+	expect_rest(test, qp, 0, 4);
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 0));
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 1));
+	KUNIT_EXPECT_TRUE(test, names_next(test, qp, 2));
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 3);
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 3));
+}
+
+/* The nearest of all, whatever was let go of first. */
+static void srn_shed_twice_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder_from(test, 4, 2);
+
+	qp->peer.sacks = true;
+	srn_shed_ask(ALL);
+	expect_rest(test, qp, 0, 2);
+	rx(test, qp, 2);
+	srn_shed_ask(ALL);
+	expect_rest(test, qp, 0, 3);
+	rx(test, qp, 6);
+	srn_shed_ask(ALL);
+	expect_rest(test, qp, 0, 4);
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 0));
+	KUNIT_EXPECT_TRUE(test, names_next(test, qp, 1));
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 2);
+}
+
+/* What is left of it is executed, and then what is gone is asked for. */
+static void srn_shed_part_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder_from(test, 2, 20);
+	u32 left;
+
+	qp->peer.sacks = true;
+	KUNIT_EXPECT_EQ(test, srn_shed_ask(1), 1);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	left = qp->resp.hold.num;
+	KUNIT_EXPECT_GT(test, left, 0);
+	KUNIT_EXPECT_LT(test, left, 20);
+	rx(test, qp, 0);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 1);
+	KUNIT_EXPECT_TRUE(test, names_next(test, qp, 1));
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 2 + left);
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 2 + left));
+}
+
+/* What waits for its turn alone stays: the peer is not asked for it any more. */
+static void srn_shed_due_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder(test, 2);
+
+	rx(test, qp, 4);
+	srn_turn_own(&qp->turn);
+	qp->resp.msg.psn = 1;	/* as where the round ends behind 0 */
+	KUNIT_EXPECT_GT(test, srn_shed_ask(ALL), 0);
+	local_bh_disable();
+	srn_shed_run(qp);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, shed(qp), 1);
+	KUNIT_EXPECT_EQ(test, qp->resp.hold.num, 2);
+	srn_turn_disown(&qp->turn);
+	expect_rest(test, qp, 0, 1);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 3);
 }
 
 /* Nor one that waits since there was no receive: it goes back by itself. */
@@ -160,7 +241,7 @@ static void srn_shed_behind_rnr_test(struct kunit *test)
 	qp->resp.ack.nak_sent = SRN_SYN_RNR_NAK | 1;
 	srn_shed_ask(ALL);
 	expect_rest(test, qp, 0, 4);
-	KUNIT_EXPECT_FALSE(test, names_next(qp));
+	KUNIT_EXPECT_FALSE(test, names_next(test, qp, 0));
 }
 
 static struct kunit_case srn_shed_cases[] = {
@@ -170,6 +251,10 @@ static struct kunit_case srn_shed_cases[] = {
 	KUNIT_CASE(srn_shed_gone_test),
 	KUNIT_CASE(srn_shed_sum_test),
 	KUNIT_CASE(srn_shed_asks_peer_test),
+	KUNIT_CASE(srn_shed_wide_gap_test),
+	KUNIT_CASE(srn_shed_twice_test),
+	KUNIT_CASE(srn_shed_part_test),
+	KUNIT_CASE(srn_shed_due_test),
 	KUNIT_CASE(srn_shed_behind_rnr_test),
 	{}
 };
