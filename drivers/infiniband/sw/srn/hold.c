@@ -353,10 +353,11 @@ static struct rb_node *last_due(const struct srn_hold *hold, u32 expected)
 	return last;
 }
 
-u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 expected, u32 bytes, u32 *first)
+u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, const u32 *expected, u32 bytes,
+		  u32 *first)
 {
 	u32 rest = hold->bytes - min(hold->bytes, bytes), was = hold->num;
-	const struct rb_node *due = last_due(hold, expected);
+	const struct rb_node *due = expected ? last_due(hold, *expected) : NULL;
 
 	while (hold->last != due && hold->bytes > rest) {
 		*first = psn_of(hold->last);

@@ -112,12 +112,13 @@ u32 srn_hold_last(const struct srn_hold *hold);
 /**
  * srn_hold_shed() - let go of @bytes or somewhat more, or of all that can be: of what is farthest
  * ahead first
- * @expected: what is held from this PSN on without a gap is due, and stays
+ * @expected: what is held from this PSN on without a gap is due, and stays; or NULL: nothing stays
  * @first: the PSN that is nearest of those let go of; set if there are any
  *
  * What is nearest is executed first, when what is missing has come. Return: how many packets.
  */
-u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, u32 expected, u32 bytes, u32 *first);
+u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, const u32 *expected, u32 bytes,
+		  u32 *first);
 
 /** srn_hold_purge() - hold nothing; it is not wide any more */
 void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold);

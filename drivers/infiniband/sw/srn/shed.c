@@ -45,11 +45,14 @@ unsigned long srn_shed_ask(unsigned long pages)
 EXPORT_SYMBOL_IF_KUNIT(srn_shed_ask);
 
 /* The peer may have been told that it is here. So it is asked for when its turn comes, unless it
- * has come again by then. What is due already is about to be executed, which gives as much back.
+ * has come again by then. What is due already is about to be executed, which gives as much back:
+ * but not where the answer to a READ is open, for which it may have to wait, as long as the peer
+ * likes.
  */
 void srn_shed_run(struct srn_qp *qp)
 {
 	struct srn_hold *hold = &qp->resp.hold;
+	const u32 *due = qp->resp.replay.open ? NULL : &qp->resp.msg.psn;
 	u32 bytes, first, last, num;
 
 	srn_turn_assert_owned(&qp->turn);
@@ -59,7 +62,7 @@ void srn_shed_run(struct srn_qp *qp)
 	if (!bytes)
 		return;
 	last = srn_hold_last(hold);
-	num = srn_hold_shed(qp->dev, hold, qp->resp.msg.psn, bytes, &first);
+	num = srn_hold_shed(qp->dev, hold, due, bytes, &first);
 	if (!num)
 		return;
 	srn_ack_shed(qp, first, last);

@@ -275,9 +275,9 @@ static void srn_hold_ahead_test(struct kunit *test)
 
 static u32 shed(struct held *h, u32 bytes)
 {
-	u32 first;
+	u32 expected = EXPECTED, first;
 
-	return srn_hold_shed(h->dev, &h->hold, EXPECTED, bytes, &first);
+	return srn_hold_shed(h->dev, &h->hold, &expected, bytes, &first);
 }
 
 /* What is nearest is executed first, and stays for longest. */
@@ -306,18 +306,18 @@ static void srn_hold_shed_test(struct kunit *test)
 static void srn_hold_shed_due_test(struct kunit *test)
 {
 	struct held *h = new_hold(test);
-	u32 first = 0;
+	u32 expected = srn_psn_add(EXPECTED, 1), first = 0;
 	int i;
 
 	srn_hold_widen(h->dev, &h->hold, 1024);
 	for (i = 1; i <= 6; i++)
 		if (i != 4)
 			add(test, h, i, i);
-	KUNIT_EXPECT_EQ(test, 2, srn_hold_shed(h->dev, &h->hold, srn_psn_add(EXPECTED, 1), U32_MAX,
-					       &first));
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, &expected, U32_MAX, &first), 2);
 	KUNIT_EXPECT_EQ(test, first, srn_psn_add(EXPECTED, 5));
 	KUNIT_EXPECT_EQ(test, srn_hold_last(&h->hold), srn_psn_add(EXPECTED, 3));
-	KUNIT_EXPECT_EQ(test, shed(h, U32_MAX), 3);
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, NULL, U32_MAX, &first), 3);
+	KUNIT_EXPECT_EQ(test, first, expected);
 	expect_empty(test, h);
 }
 

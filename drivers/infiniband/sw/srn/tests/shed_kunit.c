@@ -232,6 +232,32 @@ static void srn_shed_due_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 3);
 }
 
+/* But not for the answers of READs, which may take as long as the peer likes. */
+static void srn_shed_behind_read_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_holder(test, 2);
+	u64 naks = srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK);
+
+	qp->peer.sacks = true;
+	srn_turn_own(&qp->turn);
+	srn_ack_expected(qp);
+	qp->resp.msg.psn = 1;	/* invalidates what a READ is of, say */
+	qp->resp.replay.open = 1;
+	KUNIT_EXPECT_GT(test, srn_shed_ask(ALL), 0);
+	local_bh_disable();
+	srn_shed_run(qp);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, shed(qp), 2);
+	KUNIT_EXPECT_EQ(test, qp->resp.hold.num, 0);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK), naks);
+	qp->resp.replay.open = 0;
+	srn_turn_disown(&qp->turn);
+	expect_rest(test, qp, 0, 2);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 1);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_NAK), naks + 1);
+	KUNIT_EXPECT_EQ(test, qp->resp.ack.psn, 1);
+}
+
 /* Nor one that waits since there was no receive: it goes back by itself. */
 static void srn_shed_behind_rnr_test(struct kunit *test)
 {
@@ -255,6 +281,7 @@ static struct kunit_case srn_shed_cases[] = {
 	KUNIT_CASE(srn_shed_twice_test),
 	KUNIT_CASE(srn_shed_part_test),
 	KUNIT_CASE(srn_shed_due_test),
+	KUNIT_CASE(srn_shed_behind_read_test),
 	KUNIT_CASE(srn_shed_behind_rnr_test),
 	{}
 };
