@@ -562,7 +562,7 @@ int srn_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	err = srn_udata_in(udata, NULL, 0);
 	if (err)
 		return err;
-	/* Killable: who holds it may be told of the ring at an address that never answers. */
+	/* Killable: who holds it tells a program of its ring, where that may never answer. */
 	if (mutex_lock_killable(&cq->resize_lock))
 		return -EINTR;
 	err = resize(cq, roundup_pow_of_two(cqe), udata);

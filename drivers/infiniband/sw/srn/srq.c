@@ -331,7 +331,8 @@ static int go_over(struct srn_srq *srq, u32 entries, const u32 *limit)
 {
 	int err = srq->next.entries == entries ? move_ring(srq, &srq->next, limit) : -EINVAL;
 
-	drop_next(srq);		/* of the two the one that is not used */
+	/* Moved, it is the old ring by now; else the new one. */
+	drop_next(srq);
 	return err;
 }
 
@@ -385,7 +386,7 @@ static int resize(struct srn_srq *srq, struct ib_srq_attr *attr, const u32 *limi
 	entries = roundup_pow_of_two(attr->max_wr);
 	if (limit && *limit > entries)
 		return -EINVAL;
-	/* Killable: who holds it may be told of the ring at an address that never answers. */
+	/* Killable: who holds it tells a program of its ring, where that may never answer. */
 	if (mutex_lock_killable(&srq->resize_lock))
 		return -EINTR;
 	err = srq->who.kernel ? resize_kernel(srq, entries, limit) :
