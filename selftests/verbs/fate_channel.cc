@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fate_channel.h"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <share/parameter.h>
 
@@ -26,6 +28,7 @@ uint64_t& Word(const Host& host, size_t offset) {
 
 // WRITEs, of one packet each, by which two that understand SACKs have met.
 constexpr int kGreetings = 2;
+constexpr std::chrono::milliseconds kFar(100);
 
 bool HasResult(Kind kind) { return kind == Kind::kFetchAdd || kind == Kind::kCompareSwap; }
 
@@ -116,19 +119,41 @@ void FateChannel::RenewUnmet(const Shape& shape, uint8_t timeout, const WireOpti
   Must(Connect(a_end_.qp, a_.port, b_end_.qp, b_.port, options));
 }
 
-void FateChannel::Meet() {
-  for (int i = 0; i < kGreetings; i++) {
-    Must(a_end_.qp.Post(SendWr::Write(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
+void FateChannel::Greet() {
+  Must(a_end_.qp.Post(SendWr::Write(99, a_.mr.Slice(0, 8), b_.mr.At(0))));
+}
+
+void FateChannel::ExpectGreeted(int times) {
+  for (int i = 0; i < times; i++)
     ASSERT_NO_FATAL_FAILURE(
         ExpectWc(Await(a_end_.send_cq),
                  {.wr_id = 99, .opcode = IBV_WC_RDMA_WRITE, .qp_num = a_end_.qp.num()}));
+  first_psn_ = (first_psn_ + times) & kPsnMask;
+}
+
+void FateChannel::Meet() {
+  for (int i = 0; i < kGreetings; i++) {
+    Greet();
+    ASSERT_NO_FATAL_FAILURE(ExpectGreeted(1));
   }
-  first_psn_ = (kPsnA + kGreetings) & kPsnMask;
 }
 
 void FateChannel::Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire) {
   RenewUnmet(shape, timeout, wire);
   if (Sacks()) Meet();
+}
+
+// The answer to the first message is late: the second one's lets it go.
+void FateChannel::RenewFar(const Shape& shape, uint8_t timeout) {
+  RenewUnmet(shape, timeout);
+  Must(SetFates({{.action = "hold=1", .kind = "ack", .qpn = a_end_.qp.num()}}));
+  Greet();
+  std::this_thread::sleep_for(kFar);
+  Greet();
+  ASSERT_NO_FATAL_FAILURE(ExpectGreeted(2));
+  ASSERT_EQ(Must(CountFates()).front().met, 1u);
+  Must(SetFates({}));
+  Meet();
 }
 
 void FateChannel::BindWindow() {

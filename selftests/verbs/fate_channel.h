@@ -63,7 +63,10 @@ class FateChannel : public WireTest {
   void Renew(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
   // Of what either QP is sent, at random, from here on; what goes again, too.
   void LoseOneInTwenty(std::mt19937& random);
-  // The same, but they have yet to meet.
+  // As Renew(), and A takes answers for 100 ms away: how long it waits for them is not a matter of
+  // how busy the host is. For timeouts of seconds.
+  void RenewFar(const Shape& shape, uint8_t timeout);
+  // As Renew(), but they have yet to meet.
   void RenewUnmet(const Shape& shape, uint8_t timeout, const WireOptions& wire = {});
   // Both buffers, and what the peer has to have: a window, receive requests.
   void Prepare(Kind kind);
@@ -85,6 +88,8 @@ class FateChannel : public WireTest {
   Shape shape_;
 
  private:
+  void Greet();
+  void ExpectGreeted(int times);
   void Meet();
   void BindWindow();
   std::vector<SendWr> Requests(Kind kind) const;
