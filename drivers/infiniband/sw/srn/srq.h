@@ -26,9 +26,8 @@ struct srn_srq {
 	struct srn_shmem mem;
 	struct srn_srq_page *page;	/* lock; NULL once it is destroyed */
 	spinlock_t lock;		/* the ring, head, limit and, for kernel users, tail */
-	u32 entries;			/* power of two */
+	u32 entries;			/* power of two; as much as there is room for */
 	u32 stride;
-	u32 max_wr;
 	u32 max_sge;
 	u32 head;
 	u32 limit;			/* 0: no limit event armed */

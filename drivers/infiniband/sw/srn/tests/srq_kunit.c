@@ -173,7 +173,6 @@ static void srn_srq_modify_test(struct kunit *test)
 	struct ctx *c = test->priv;
 	struct ib_srq *srq = &c->srq->ibsrq;
 
-	c->srq->max_wr = ENTRIES;
 	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_LIMIT << 1, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, c->srq->limit, 0);
@@ -325,7 +324,6 @@ static void srn_srq_resize_refused_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, c->srq->page, page);
 	KUNIT_EXPECT_EQ(test, page->gone, 0);
 	KUNIT_EXPECT_EQ(test, c->srq->entries, 16);
-	KUNIT_EXPECT_EQ(test, c->srq->max_wr, 16);
 	expect_srq(test, c, 0, 9);
 }
 
@@ -341,11 +339,11 @@ static void srn_srq_resize_limit_test(struct kunit *test)
 	c->srq->limit = 3;
 	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_MAX_WR | IB_SRQ_LIMIT, NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, c->srq->max_wr, 16);
+	KUNIT_EXPECT_EQ(test, c->srq->entries, 16);
 	KUNIT_EXPECT_EQ(test, c->srq->limit, 3);
 	attr.srq_limit = 8;
 	KUNIT_EXPECT_EQ(test, srn_modify_srq(srq, &attr, IB_SRQ_MAX_WR | IB_SRQ_LIMIT, NULL), 0);
-	KUNIT_EXPECT_EQ(test, c->srq->max_wr, 8);
+	KUNIT_EXPECT_EQ(test, c->srq->entries, 8);
 	KUNIT_EXPECT_EQ(test, c->srq->limit, 8);
 	KUNIT_EXPECT_EQ(test, resize(c, 4), -EINVAL);
 	KUNIT_EXPECT_EQ(test, resize(c, 32), 0);
