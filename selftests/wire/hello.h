@@ -55,9 +55,9 @@ class HelloTest : public HoldTest {
   // A connection whose first requests, which `post` posts, are answered late: then the path looks
   // so long that no probe goes before a test is over. Nothing comes with them. Where the machine
   // was too busy, and a probe went, that tells nothing: once more.
-  void StartAnsweredLate(const std::function<void()>& post, uint32_t sq_psn = 0x00a000) {
+  void StartAnsweredLate(const std::function<void()>& post, const QpOptions& options = Patient()) {
     for (int turn = 0; turn < 10; ++turn) {
-      Restart(Patient(sq_psn));
+      Restart(options);
       post();
       std::this_thread::sleep_for(kLong);
       if (!peer().Receive(std::chrono::microseconds(0))) return;

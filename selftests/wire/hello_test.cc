@@ -17,7 +17,7 @@ SRN_ANY_IP_VERSION(RcHello);
 // All that a stranger sees: a WRITE of no bytes that it knows to be one that comes a second time,
 // and that asks for no ACK.
 TEST_P(RcHello, GoesInFrontOfDataThatFollowAnAck) {
-  StartAnsweredLate([this] { PostSend(0); }, 0xffffff);
+  StartAnsweredLate([this] { PostSend(0); }, Patient(0xffffff));
   Acknowledge(0);
   peer().ExpectNothing();
   // A request of the peer's that comes a second time: that is not what a hello tells.
@@ -150,7 +150,7 @@ TEST_P(RcHello, NeverHasThePsnOfAnAtomic) {
 
 // Who has only been asked to READ hears one with a PSN that nothing had, in front of the first.
 TEST_P(RcHello, OfWhoOnlyReadsHasThePsnBeforeTheFirst) {
-  StartAnsweredLate([this] { PostReadAndExpect(0); }, 0x000000);
+  StartAnsweredLate([this] { PostReadAndExpect(0); }, Patient(0));
   AnswerRead(0);
   PostRead(1, 16);
   ExpectHello(-1);
