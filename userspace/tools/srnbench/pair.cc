@@ -14,17 +14,17 @@ namespace srnbench {
 namespace {
 
 // In pages of the large kind, where the kernel has them: in how many pieces a message lies decides
-// how many references to it a packet carries, and so what a request costs.
-verbs::Bytes InHugePages(const verbs::Buffer& buffer) {
-  const size_t skip = (kHugePage - buffer.addr() % kHugePage) % kHugePage;
-  const verbs::Bytes bytes = buffer.Slice(skip, kBuffer);
+// how many references to it a packet carries, and so what a request costs. All of the buffer is
+// asked for: a page is of the large kind only if all of it is wanted so.
+verbs::Bytes InHugePages(const verbs::Buffer& buffer, Place place) {
+  const verbs::Bytes bytes = buffer.Slice(SkipTo(place, buffer.addr()), kBuffer);
 
-  madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
+  madvise(buffer.data(), buffer.size(), MADV_HUGEPAGE);
   std::memset(bytes.data(), 0x5a, bytes.size());
   return bytes;
 }
 
-End Open(const std::string& device, const std::string& address) {
+End Open(const std::string& device, const std::string& address, Place place) {
   End end;
   end.context = Must(verbs::Context::Open(device), device);
   if (end.is_iwarp() == address.empty())
@@ -36,8 +36,9 @@ End Open(const std::string& device, const std::string& address) {
   end.channel = Must(verbs::CompChannel::Create(end.context), device + ": completion channel");
   end.cq =
       Must(verbs::Cq::Create(end.context, 4 * kDepth, {.channel = &end.channel}), device + ": CQ");
-  end.buffer = Must(verbs::Buffer::Map(kBuffer + kHugePage), device + ": buffer");
-  end.bytes = InHugePages(end.buffer);
+  // With what is skipped, and all of the huge page that the last bytes lie in.
+  end.buffer = Must(verbs::Buffer::Map(kBuffer + 2 * kHugePage), device + ": buffer");
+  end.bytes = InHugePages(end.buffer, place);
   end.mr = Must(verbs::Mr::Register(end.pd, end.bytes), device + ": MR");
   end.qp = Must(
       verbs::Qp::Create(end.pd, end.cq, end.cq, {.max_send_wr = kDepth, .max_recv_wr = kDepth}),
@@ -46,6 +47,11 @@ End Open(const std::string& device, const std::string& address) {
 }
 
 }  // namespace
+
+size_t SkipTo(Place place, uint64_t addr) {
+  const size_t skip = (kHugePage - addr % kHugePage) % kHugePage;
+  return place == Place::kFirst ? skip : skip + kApart;
+}
 
 PairSpec PairSpec::Parse(const std::string& text) {
   static const std::regex kForm("([^=]+)=([^,@]+)(@([^,@]+))?,([^,@]+)(@([^,@]+))?");
@@ -58,7 +64,8 @@ PairSpec PairSpec::Parse(const std::string& text) {
 
 Pair::Pair(const PairSpec& spec)
     : name_(spec.name),
-      ends_{Open(spec.device[0], spec.address[0]), Open(spec.device[1], spec.address[1])} {
+      ends_{Open(spec.device[0], spec.address[0], Place::kFirst),
+            Open(spec.device[1], spec.address[1], Place::kSecond)} {
   if (a().is_iwarp()) iwarp_ = std::make_unique<IwarpConnector>(a().address, b().address);
   link_ = Connect(a().qp, b().qp);
 }

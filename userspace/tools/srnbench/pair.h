@@ -22,6 +22,11 @@ inline constexpr int kDepth = 128;
 inline constexpr size_t kHugePage = 2 << 20;
 // Bytes of each end's buffer; no message is larger.
 inline constexpr size_t kBuffer = 4 * kHugePage;
+// The first end's bytes begin with a huge page, the second end's this far behind such a place: 33
+// pages. In QEMU's TLB all pages whose numbers end alike, in six bits at least, have one entry. If
+// both began with a huge page, a copy from one to the other, which srn makes and rxe does not,
+// could miss twice for each word, or not, by how large that TLB is at the moment.
+inline constexpr size_t kApart = 33 * 4096;
 
 // Thrown where a device lacks what a workload needs: others can be measured.
 struct Unable : std::runtime_error {
@@ -45,6 +50,11 @@ struct PairSpec {
   // Throws std::invalid_argument for anything else.
   static PairSpec Parse(const std::string& text);
 };
+
+enum class Place { kFirst, kSecond };
+
+// How far behind `addr`, where its buffer begins, the bytes of that end do.
+size_t SkipTo(Place place, uint64_t addr);
 
 // What two connected QPs need for as long as they are connected: over RoCE nothing. It goes after
 // them.

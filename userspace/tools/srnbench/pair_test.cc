@@ -33,5 +33,30 @@ TEST(PairSpec, IsNothingElse) {
     EXPECT_THROW(PairSpec::Parse(text), std::invalid_argument) << text;
 }
 
+constexpr uint64_t kAddrs[] = {0, 4096, kHugePage - 4096, kHugePage, 5 * kHugePage + 8192};
+
+TEST(PairPlaces, BeginWithAHugePageOrBehindIt) {
+  for (const uint64_t addr : kAddrs) {
+    EXPECT_EQ((addr + SkipTo(Place::kFirst, addr)) % kHugePage, 0) << addr;
+    EXPECT_EQ((addr + SkipTo(Place::kSecond, addr)) % kHugePage, kApart) << addr;
+    EXPECT_LE(SkipTo(Place::kSecond, addr), kHugePage + kApart) << addr;
+  }
+}
+
+// The least TLB of QEMU has 64 entries, and a page has that of its number's last bits.
+TEST(PairPlaces, ShareNoEntryOfATlb) {
+  constexpr uint64_t kPage = 4096;
+
+  for (const uint64_t addr : kAddrs)
+    for (uint64_t entries = 64; entries <= kHugePage / kPage; entries *= 2) {
+      const uint64_t first = (addr + SkipTo(Place::kFirst, addr)) / kPage;
+      const uint64_t second = (addr + SkipTo(Place::kSecond, addr)) / kPage;
+      EXPECT_NE(first % entries, second % entries) << addr << ", " << entries;
+    }
+}
+
+// So that a message of 1 MiB is no more pieces at one end than at the other.
+TEST(PairPlaces, LeaveALargeMessageInOneHugePage) { EXPECT_LE(kApart + (1 << 20), kHugePage); }
+
 }  // namespace
 }  // namespace srnbench
