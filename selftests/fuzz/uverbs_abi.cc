@@ -131,7 +131,10 @@ std::vector<Command> CompletionQueues() {
       {.number = IB_USER_VERBS_EX_CMD_MODIFY_CQ,
        .extended = true,
        .size = sizeof(ib_uverbs_ex_modify_cq),
-       .fields = {FIELD(ib_uverbs_ex_modify_cq, cq_handle, kCq)},
+       .fields = {FIELD(ib_uverbs_ex_modify_cq, cq_handle, kCq),
+                  FIELD(ib_uverbs_ex_modify_cq, attr_mask, kOne),
+                  FIELD(ib_uverbs_ex_modify_cq, attr.cq_count, kCount),
+                  FIELD(ib_uverbs_ex_modify_cq, attr.cq_period, kCount)},
        .answer = 0},
   };
 }

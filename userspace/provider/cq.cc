@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-// Completion queues: create, resize, destroy; poll and arm without a system call.
+// Completion queues: create, modify, resize, destroy; poll and arm without a system call.
 
 #include "srn.h"
 
@@ -130,6 +130,12 @@ int ReqNotifyCq(ibv_cq* ibcq, int solicited_only) {
   // Who arms is about to sleep.
   RingForGathered(ibcq->context);
   return 0;
+}
+
+// Moderation is all the kernel's: it puts events off, and takes `arm` back when it tells.
+int ModifyCq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
+  ModifyCqRequest cmd;
+  return ibv_cmd_modify_cq(cq, attr, cmd.data(), cmd.size());
 }
 
 int ResizeCq(ibv_cq* ibcq, int cqe) {

@@ -82,6 +82,7 @@ using AllocMwResponse = Response<ib_uverbs_alloc_mw_resp>;
 
 using CreateCqRequest = ExRequest<ib_uverbs_ex_create_cq, srn_create_cq_req>;
 using CreateCqResponse = Response<ib_uverbs_ex_create_cq_resp, srn_create_cq_resp>;
+using ModifyCqRequest = ExRequest<ib_uverbs_ex_modify_cq>;
 using ResizeCqRequest = Request<ib_uverbs_resize_cq>;
 using ResizeCqResponse = Response<ib_uverbs_resize_cq_resp, srn_resize_cq_resp>;
 
@@ -112,6 +113,7 @@ static_assert(ReregMrRequest::kSize == 56);
 static_assert(AllocMwRequest::kSize == 24);
 static_assert(CreateCqRequest::kSize == 56 + sizeof(srn_create_cq_req));
 static_assert(CreateCqResponse::kSize == 16 + sizeof(srn_create_cq_resp));
+static_assert(ModifyCqRequest::kSize == 40);
 static_assert(ResizeCqRequest::kSize == 24);
 static_assert(ResizeCqResponse::kSize == 8 + sizeof(srn_resize_cq_resp));
 static_assert(CreateSrqRequest::kSize == 40 + sizeof(srn_create_srq_req));

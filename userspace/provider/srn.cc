@@ -167,6 +167,7 @@ const verbs_context_ops kContextOps = {
     .detach_mcast = ibv_cmd_detach_mcast,
     .free_context = FreeContext,
     .get_srq_num = GetSrqNum,
+    .modify_cq = ModifyCq,
     .modify_qp = ModifyQp,
     .modify_qp_rate_limit = ModifyQpRateLimit,
     .modify_srq = ModifySrq,

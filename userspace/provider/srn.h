@@ -179,6 +179,7 @@ int PollCq(ibv_cq* cq, int num_entries, ibv_wc* wc);
 int ReqNotifyCq(ibv_cq* cq, int solicited_only);
 // Removes the completions of a QP that were not polled; null is no CQ.
 void ForgetCompletions(ibv_cq* cq, uint32_t qp_num);
+int ModifyCq(ibv_cq* cq, ibv_modify_cq_attr* attr);
 int ResizeCq(ibv_cq* cq, int cqe);
 int DestroyCq(ibv_cq* cq);
 

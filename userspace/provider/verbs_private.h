@@ -184,7 +184,7 @@ struct verbs_context_ops {
   verbs_unused_op import_dm;
   verbs_unused_op import_mr;
   verbs_unused_op import_pd;
-  verbs_unused_op modify_cq;
+  int (*modify_cq)(ibv_cq* cq, ibv_modify_cq_attr* attr);
   verbs_unused_op modify_flow_action_esp;
   int (*modify_qp)(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask);
   int (*modify_qp_rate_limit)(ibv_qp* qp, ibv_qp_rate_limit_attr* attr);
@@ -256,6 +256,7 @@ int ibv_cmd_dealloc_mw(ibv_mw* mw);
 int ibv_cmd_create_cq_ex(ibv_context* context, const ibv_cq_init_attr_ex* attr, verbs_cq* cq,
                          void* cmd, size_t cmd_size, void* resp, size_t resp_size,
                          uint32_t cmd_flags);
+int ibv_cmd_modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr, void* cmd, size_t cmd_size);
 int ibv_cmd_resize_cq(ibv_cq* cq, int cqe, void* cmd, size_t cmd_size, void* resp,
                       size_t resp_size);
 int ibv_cmd_destroy_cq(ibv_cq* cq);

@@ -72,4 +72,13 @@ Status Cq::Resize(int entries) const {
   return FromReturn(ibv_resize_cq(get(), entries), "ibv_resize_cq");
 }
 
+Status Cq::Moderate(uint16_t count, uint16_t period_us) const {
+  ibv_modify_cq_attr attr = {};
+
+  attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+  attr.moderate.cq_count = count;
+  attr.moderate.cq_period = period_us;
+  return FromReturn(ibv_modify_cq(get(), &attr), "ibv_modify_cq");
+}
+
 }  // namespace verbs

@@ -41,6 +41,8 @@ class Cq : public Handle<ibv_cq> {
 
   Status Arm(bool solicited_only = false) const;
   Status Resize(int entries) const;
+  // One event for so many completions, or after so long, whichever is sooner.
+  Status Moderate(uint16_t count, uint16_t period_us) const;
 
  private:
   static Result<Cq> CreateForCalls(const Context& context, int entries, const Options& options);

@@ -103,6 +103,18 @@ TEST_F(CqTest, ArmingForLessKeepsWhatIsPending) {
   EXPECT_EQ(queue().page->arm, static_cast<uint32_t>(SRN_CQ_ARM_NEXT));
 }
 
+TEST_F(CqTest, ModerationReachesTheKernel) {
+  ibv_modify_cq_attr attr = {};
+  attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+  attr.moderate.cq_count = 16;
+  attr.moderate.cq_period = 100;
+  ASSERT_EQ(ibv_modify_cq(cq_, &attr), 0);
+  EXPECT_EQ(kernel_.moderate.cq_count, 16);
+  EXPECT_EQ(kernel_.moderate.cq_period, 100);
+  kernel_.FailNext(EINVAL);
+  EXPECT_EQ(ibv_modify_cq(cq_, &attr), EINVAL);
+}
+
 TEST_F(CqTest, ResizeGoesOnInTheNewQueue) {
   for (uint64_t id = 0; id < 6; ++id) queue().Post(Cqe(id));
   std::array<ibv_wc, 32> wc;

@@ -242,6 +242,13 @@ int ibv_cmd_create_cq_ex(ibv_context* context, const ibv_cq_init_attr_ex* attr, 
   return 0;
 }
 
+int ibv_cmd_modify_cq(ibv_cq*, ibv_modify_cq_attr* attr, void*, size_t cmd_size) {
+  EXPECT_EQ(cmd_size, 40u);
+  if (const int err = FakeKernel::Get().TakeFailure()) return err;
+  FakeKernel::Get().moderate = attr->moderate;
+  return 0;
+}
+
 int ibv_cmd_resize_cq(ibv_cq* cq, int cqe, void*, size_t, void* resp, size_t resp_size) {
   FakeKernel& kernel = FakeKernel::Get();
   if (const int err = kernel.TakeFailure()) return err;

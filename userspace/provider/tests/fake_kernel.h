@@ -91,7 +91,8 @@ class FakeKernel {
   std::vector<uint32_t> srq_steps;    // comp_mask of each modify_srq
   int srq_move_error = 0;             // to SRN_MODIFY_SRQ_MOVE
   uint32_t cq_flags = 0;
-  uint8_t ah_sl = 0;  // of the last create_ah
+  ibv_moderate_cq moderate = {};  // of the last modify_cq
+  uint8_t ah_sl = 0;              // of the last create_ah
   uint32_t next_handle = 1;
 
   // What modify_srq does.

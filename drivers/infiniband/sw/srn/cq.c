@@ -41,8 +41,39 @@ static u32 unconsumed(const struct srn_cq *cq)
 	return cq->prod - cons;
 }
 
-/* Whether this completion notifies; disarms if so. */
-static bool take_arm(struct srn_cq *cq, bool solicited)
+static bool disarm(struct srn_cq_page *page)
+{
+	return xchg(&page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
+}
+
+/* For what waits. Moved lazily, as a QP's clock is: it stays where it would fire too early, finds
+ * nothing that is due, and is set anew. So a CQ where events come by count pays for one in a period.
+ */
+static void set_timer(struct srn_cq *cq)
+{
+	ktime_t due = ns_to_ktime(cq->moderation.due_ns);
+
+	lockdep_assert_held(&cq->lock);
+	if (!hrtimer_is_queued(&cq->timer) || ktime_before(due, hrtimer_get_expires(&cq->timer)))
+		hrtimer_start(&cq->timer, due, HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Whether @num completions, which would make an event, wait for more of them or for their time. Not
+ * for more than half of the ring: while who is told wakes up, others need the rest.
+ */
+static noinline bool put_off(struct srn_cq *cq, u32 num)
+{
+	if (srn_moderation_add(&cq->moderation, num, cq->entries / 2, ktime_get_ns()))
+		return false;
+	set_timer(cq);
+	return true;
+}
+
+/* Whether @num completions notify now; disarms if so. Of those that are put off the CQ stays armed:
+ * what comes is counted, and to arm it again is to arm it once. Who waits for solicited ones, and
+ * errors, has asked for few events, which are not put off.
+ */
+static bool take_arm(struct srn_cq *cq, u32 num, bool solicited)
 {
 	struct srn_cq_page *page = page_of(cq);
 	u32 arm;
@@ -52,9 +83,11 @@ static bool take_arm(struct srn_cq *cq, bool solicited)
 	arm = READ_ONCE(page->arm);
 	if (likely(arm == SRN_CQ_DISARMED))
 		return false;
-	if (arm == SRN_CQ_ARM_SOLICITED && !solicited)
+	if (arm == SRN_CQ_ARM_SOLICITED)
+		return solicited && disarm(page);
+	if (unlikely(srn_moderation_is_on(&cq->moderation)) && put_off(cq, num))
 		return false;
-	return xchg(&page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
+	return disarm(page);
 }
 
 /* Calls of the event handler in one go. A program that arms without end, while others
@@ -91,22 +124,57 @@ static void go_on_notifying(struct work_struct *work)
 
 /* core_locking.rst: one event handler of a CQ at a time, and no lock held. Who
  * finds another context in the handler, or is called from it, leaves its event
- * to that one.
+ * to that one: false. cq->lock held.
  */
+static bool begin_notifying(struct srn_cq *cq)
+{
+	bool busy = cq->notifying;
+
+	lockdep_assert_held(&cq->lock);
+	cq->notify_again |= busy;
+	cq->notifying = true;
+	return !busy;
+}
+
 static void notify(struct srn_cq *cq)
 {
 	unsigned long flags;
-	bool busy;
+	bool begins;
 
 	if (!cq->ibcq.comp_handler)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
-	busy = cq->notifying;
-	cq->notify_again |= busy;
-	cq->notifying = true;
+	begins = begin_notifying(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (!busy && call_handler(cq))
+	if (begins && call_handler(cq))
 		queue_work(system_bh_wq, &cq->notify_work);
+}
+
+/* What was put off is told of, if the CQ is still armed; cq->lock held. The call is left to a
+ * softirq: handlers are used to that, and any number of timers may fire in one go.
+ */
+static void tell_put_off(struct srn_cq *cq)
+{
+	if (!srn_moderation_take(&cq->moderation) || !disarm(page_of(cq)))
+		return;
+	if (!cq->ibcq.comp_handler || !begin_notifying(cq))
+		return;
+	cq->notify_left = true;
+	queue_work(system_bh_wq, &cq->notify_work);
+}
+
+static enum hrtimer_restart period_ends(struct hrtimer *timer)
+{
+	struct srn_cq *cq = container_of(timer, struct srn_cq, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (srn_moderation_is_due(&cq->moderation, ktime_get_ns()))
+		tell_put_off(cq);
+	else if (srn_moderation_waits(&cq->moderation))
+		set_timer(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return HRTIMER_NORESTART;	/* set_timer() has started it */
 }
 
 static void raise_overrun(struct srn_cq *cq)
@@ -163,7 +231,7 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 	was_dead = cq->overrun;
 	put = put_cqes(cq, cqes, num, qp);
 	if (likely(put))
-		armed = take_arm(cq, solicited);
+		armed = take_arm(cq, put, solicited);
 	if (unlikely(put != num)) {
 		cq->overrun = true;
 		smp_store_release(&page_of(cq)->dead, SRN_CQ_OVERRUN);
@@ -313,6 +381,22 @@ int srn_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_req_notify_cq);
 
+int srn_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
+{
+	struct srn_cq *cq = to_srn_cq(ibcq);
+	unsigned long flags;
+	int err;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	err = srn_moderation_set(&cq->moderation, count, period_us);
+	/* Put off as was wanted before: it is never wrong to tell of it now. */
+	if (!err)
+		tell_put_off(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_modify_cq);
+
 static struct ib_ucontext *udata_ucontext(struct ib_udata *udata)
 {
 	return &rdma_udata_to_drv_context(udata, struct srn_ucontext, ibuc)->ibuc;
@@ -388,6 +472,8 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
 	INIT_WORK(&cq->notify_work, go_on_notifying);
+	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	cq->timer.function = period_ends;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	err = attrs ? init_user(cq, &attrs->driver_udata) : init_kernel(cq);
@@ -411,12 +497,24 @@ static bool calls_left(struct srn_cq *cq)
 	return left;
 }
 
+/* No timer runs, but for what comes from now on. In this order: what came to wait meanwhile, of
+ * other QPs, may have lost its timer.
+ */
+static void end_waiting(struct srn_cq *cq)
+{
+	hrtimer_cancel(&cq->timer);
+	spin_lock_irq(&cq->lock);
+	tell_put_off(cq);
+	spin_unlock_irq(&cq->lock);
+}
+
 /* No flush_work(): who reclaims memory may destroy QPs, and is not to wait for a queue that
  * is not for reclaim. This one is run by softirqs alone, which need no memory. Nor a
  * cancellation: calls that others leave meanwhile would be lost.
  */
 void srn_cq_settle(struct srn_cq *cq)
 {
+	end_waiting(cq);
 	while (calls_left(cq))
 		schedule_timeout_uninterruptible(1);
 }
@@ -430,6 +528,7 @@ int srn_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	 * the mapping, and polls it.
 	 */
 	smp_store_release(&cq->page->dead, SRN_CQ_GONE);
+	hrtimer_cancel(&cq->timer);
 	cancel_work_sync(&cq->notify_work);
 	spin_lock_irq(&cq->lock);
 	cq->page = NULL;	/* who still shows the CQ to somebody sees it */

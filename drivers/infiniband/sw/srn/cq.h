@@ -5,12 +5,14 @@
 #ifndef SRN_CQ_H
 #define SRN_CQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/srn-abi.h>
 
+#include "moderation.h"
 #include "shmem.h"
 
 struct srn_cq {
@@ -33,6 +35,9 @@ struct srn_cq {
 	bool notify_left;		/* notify_work is to go on; lock */
 	struct work_struct notify_work;	/* goes on with it, in a softirq */
 	struct mutex resize_lock;	/* one resize at a time */
+	struct srn_moderation moderation;	/* events that are put off; lock */
+	/* Fires no later than what waits there is due; started with lock held. */
+	struct hrtimer timer;
 };
 
 static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
@@ -47,7 +52,7 @@ static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
 #define SRN_WC_WITH_VLAN	BIT(16)	/* kernel users only */
 
 /**
- * srn_cq_post() - add a completion and notify if armed
+ * srn_cq_post() - add a completion and notify if armed: now, or later where that is moderated
  * @cq: CQ
  * @cqe: copied; timestamp is filled here
  * @solicited: the completion is a solicited one, or an error
@@ -70,7 +75,9 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 		     struct ib_qp *qp);
 
 /**
- * srn_cq_settle() - until no call of the event handler is left to a softirq
+ * srn_cq_settle() - until no call of the event handler is left to a softirq, or to the timer
+ *
+ * What moderation has put off is told of at once.
  *
  * Kernel users' handlers start work of the CQ's own, which the core stops before it destroys
  * the CQ: so the last QP that may complete there waits for them. May sleep.
@@ -93,6 +100,7 @@ void srn_cq_forget_qp(struct srn_cq *cq, struct ib_qp *qp);
 int srn_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int srn_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
+int srn_modify_cq(struct ib_cq *cq, u16 count, u16 period_us);
 int srn_resize_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata);
 int srn_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
 int srn_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);

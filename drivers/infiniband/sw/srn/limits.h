@@ -31,6 +31,11 @@
 #define SRN_MAX_MSG_SIZE	(1u << 31)	/* IBTA: 2^31 bytes */
 #define SRN_MAX_COMP_VECTORS	64
 #define SRN_MAX_PAYLOAD		4096	/* of a packet: the largest path MTU */
+/* Completions of one event, as many as a program can say; and how long they wait for each other,
+ * as long as with ConnectX.
+ */
+#define SRN_MAX_MODERATE_COUNT	U16_MAX
+#define SRN_MAX_MODERATE_US	4095
 
 /* PSNs in flight per QP, and bytes: what queues on the way must fit into the
  * usual timeouts (67 ms) on slow paths too, and into a veth's backlog.

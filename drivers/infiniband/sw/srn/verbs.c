@@ -81,6 +81,10 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.local_ca_ack_delay = ACK_DELAY,
 		.timestamp_mask = U64_MAX,	/* CQEs carry CLOCK_MONOTONIC in ns */
 		.hca_core_clock = 1000000,	/* kHz */
+		.cq_caps = {
+			.max_cq_moderation_count = SRN_MAX_MODERATE_COUNT,
+			.max_cq_moderation_period = SRN_MAX_MODERATE_US,
+		},
 	};
 	return srn_udata_out(udata, &resp, sizeof(resp));
 }
@@ -250,6 +254,7 @@ const struct ib_device_ops srn_dev_ops = {
 	.dealloc_mw = srn_dealloc_mw,
 
 	.create_cq = srn_create_cq,
+	.modify_cq = srn_modify_cq,
 	.resize_cq = srn_resize_cq,
 	.poll_cq = srn_poll_cq,
 	.req_notify_cq = srn_req_notify_cq,
