@@ -233,11 +233,13 @@ TEST_P(ModeratedEvent, ComesWhenThePeriodIsOver) {
   ExpectNoEvent();
 }
 
-// Whoever is told before the period is over is told of enough.
+// Whoever is told before the period is over is told of enough, and some are, of however many rounds
+// a slow host needs for that.
 TEST_P(ModeratedEvent, ComesWhenThereIsEnough) {
   constexpr int kCount = 8;
+  int early = 0;
   Moderate(kCount);
-  for (int round = 0; round < 10; round++) {
+  for (int round = 0; round < 10 || (!early && round < 1000); round++) {
     Must(cq_.Arm());
     const auto begin = Clock::now();
     for (int i = 0; i < kCount; i++) Receive();
@@ -245,8 +247,10 @@ TEST_P(ModeratedEvent, ComesWhenThereIsEnough) {
     const auto told = Clock::now();
     const int count = Drain();
     EXPECT_TRUE(count >= kCount || told - begin >= kPeriod) << count;
+    early += told - begin < kPeriod;
     for (int i = count; i < kCount; i++) EXPECT_EQ(Await(cq_).status, IBV_WC_SUCCESS);
   }
+  EXPECT_GT(early, 0);
 }
 
 TEST_P(ModeratedEvent, WaitArmDrainLosesNothing) {
@@ -293,7 +297,8 @@ TEST_P(ModeratedEvent, ChangesUnderTrafficLoseNothing) {
   std::jthread changer([&](const std::stop_token& stop) {
     for (uint16_t count = 0; !stop.stop_requested(); count = (count + 1) % 40) {
       EXPECT_TRUE(cq_.Moderate(count, 100 * (count % 3)).ok());
-      std::this_thread::yield();
+      // A change tells of what waits: now and then events have the time to come without.
+      std::this_thread::sleep_for(std::chrono::microseconds(count % 8 ? 10 : 2000));
     }
   });
   WaitArmDrain(400);

@@ -89,6 +89,7 @@ class FateChannel : public WireTest {
 
  private:
   void Greet();
+  void GreetLate();
   void ExpectGreeted(int times);
   void Meet();
   void BindWindow();

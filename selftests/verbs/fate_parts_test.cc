@@ -75,7 +75,8 @@ TEST_P(FateParts, Atomics) {
 }
 
 // Of what is lost in one long answer no more comes again than that: as many packets as without
-// loss, and those. Who is slow would take for lost what is on its way, and ask for it; not here.
+// loss, and those. Who is slow would take for lost what is on its way, and ask for it; not here,
+// where nothing is lost again by time: srn_score has that.
 TEST_P(FateParts, NothingElseComesAgain) {
   const std::set<int> lost = {1, 5, 6, 9};
   // Two that are next to each other are one request.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What rdma_cm told of the peer (ECE) is known before the first packet: nobody is asked.
+// What rdma_cm told of the peer (ECE) is known before the first packet: nobody is asked, but on a
+// long path.
 #include <chrono>
 
 #include "counters.h"

@@ -46,7 +46,7 @@ static bool disarm(struct srn_cq_page *page)
 	return xchg(&page->arm, SRN_CQ_DISARMED) != SRN_CQ_DISARMED;
 }
 
-/* For what waits. Moved lazily, as a QP's clock is: it stays where it would fire too early, finds
+/* For what is put off. Moved lazily, as a QP's clock is: it stays where it would fire too early, finds
  * nothing that is due, and is set anew. So a CQ where events come by count pays for one in a period.
  */
 static void set_timer(struct srn_cq *cq)
@@ -58,12 +58,20 @@ static void set_timer(struct srn_cq *cq)
 		hrtimer_start(&cq->timer, due, HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Whether @num completions, which would make an event, wait for more of them or for their time. Not
- * for more than half of the ring: while who is told wakes up, others need the rest.
+/* Of a ring of which more than half waits to be polled nothing waits to be told: while who is told
+ * wakes up, others need the rest.
+ */
+static u32 most_put_off(const struct srn_cq *cq)
+{
+	return unconsumed(cq) > cq->entries / 2 ? 0 : cq->entries / 2;
+}
+
+/* Whether @num completions, which would make an event, wait for more of them or for their time. Off
+ * the way of CQs without moderation.
  */
 static noinline bool put_off(struct srn_cq *cq, u32 num)
 {
-	if (srn_moderation_add(&cq->moderation, num, cq->entries / 2, ktime_get_ns()))
+	if (srn_moderation_add(&cq->moderation, num, most_put_off(cq), ktime_get_ns()))
 		return false;
 	set_timer(cq);
 	return true;
@@ -384,15 +392,16 @@ EXPORT_SYMBOL_IF_KUNIT(srn_req_notify_cq);
 int srn_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
 {
 	struct srn_cq *cq = to_srn_cq(ibcq);
-	unsigned long flags;
 	int err;
 
-	spin_lock_irqsave(&cq->lock, flags);
+	local_bh_disable();
+	spin_lock_irq(&cq->lock);
 	err = srn_moderation_set(&cq->moderation, count, period_us);
 	/* Put off as was wanted before: it is never wrong to tell of it now. */
 	if (!err)
 		tell_put_off(cq);
-	spin_unlock_irqrestore(&cq->lock, flags);
+	spin_unlock_irq(&cq->lock);
+	local_bh_enable();	/* runs what was left to a softirq here, and leaves it to no thread */
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_modify_cq);
@@ -497,15 +506,14 @@ static bool calls_left(struct srn_cq *cq)
 	return left;
 }
 
-/* No timer runs, but for what comes from now on. In this order: what came to wait meanwhile, of
- * other QPs, may have lost its timer.
- */
-static void end_waiting(struct srn_cq *cq)
+/* The timer stays: other QPs' completions may need it, and it finds nothing of those that are told. */
+static void tell_rest(struct srn_cq *cq)
 {
-	hrtimer_cancel(&cq->timer);
+	local_bh_disable();
 	spin_lock_irq(&cq->lock);
 	tell_put_off(cq);
 	spin_unlock_irq(&cq->lock);
+	local_bh_enable();	/* as in srn_modify_cq() */
 }
 
 /* No flush_work(): who reclaims memory may destroy QPs, and is not to wait for a queue that
@@ -514,7 +522,7 @@ static void end_waiting(struct srn_cq *cq)
  */
 void srn_cq_settle(struct srn_cq *cq)
 {
-	end_waiting(cq);
+	tell_rest(cq);
 	while (calls_left(cq))
 		schedule_timeout_uninterruptible(1);
 }

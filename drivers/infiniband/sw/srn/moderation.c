@@ -10,7 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/time64.h>
 
-/* What a program can say is what the device takes: there is nothing to refuse. */
+/* Of the count there is nothing to refuse. */
 static_assert(SRN_MAX_MODERATE_COUNT == U16_MAX);
 static_assert(SRN_MAX_MODERATE_US * NSEC_PER_USEC <= U32_MAX);
 

@@ -162,6 +162,16 @@ int srn_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_fill_res_qp);
 
+/* With these a CQ that is armed, and has completions, is no event that was lost. */
+static int put_moderation(struct sk_buff *msg, const struct srn_moderation *m)
+{
+	if (!srn_moderation_is_on(m))
+		return 0;
+	return rdma_nl_put_driver_u32(msg, "event_count", m->count) ||
+	       rdma_nl_put_driver_u32(msg, "event_ns", m->period_ns) ||
+	       rdma_nl_put_driver_u32(msg, "untold", m->untold);
+}
+
 static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 {
 	u32 cons;
@@ -174,7 +184,8 @@ static int put_cq(struct sk_buff *msg, struct srn_cq *cq)
 	       rdma_nl_put_driver_u32_hex(msg, "prod", READ_ONCE(cq->prod)) ||
 	       rdma_nl_put_driver_u32_hex(msg, "cons", cons) ||
 	       rdma_nl_put_driver_u32(msg, "armed", READ_ONCE(cq->page->arm)) ||
-	       rdma_nl_put_driver_u32(msg, "overrun", READ_ONCE(cq->overrun));
+	       rdma_nl_put_driver_u32(msg, "overrun", READ_ONCE(cq->overrun)) ||
+	       put_moderation(msg, &cq->moderation);
 }
 
 int srn_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)

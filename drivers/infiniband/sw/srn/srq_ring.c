@@ -62,7 +62,7 @@ static int to_copy(const struct srn_srq *srq, struct srn_srq_ring *to, u32 tail,
 	return tail - to->copied;
 }
 
-/* The last receives, and the change; lock held. @to has the old ring then. */
+/* The last receives, and the change; lock held. @to has the old ring's memory then, to be dropped. */
 static void switch_ring(struct srn_srq *srq, struct srn_srq_ring *to, u32 tail, u32 limit)
 {
 	struct srn_srq_page *page = to->mem.addr;

@@ -73,13 +73,20 @@ static void arm(struct ctx *c)
 	srn_req_notify_cq(&c->cq->ibcq, IB_CQ_NEXT_COMP);
 }
 
-/* And takes them out, so that there is room for the next. */
-static void post(struct kunit *test, u32 num, bool solicited)
+static void put(struct kunit *test, u32 num, bool solicited)
 {
 	static const struct srn_cqe cqes[ENTRIES];
 	struct ctx *c = test->priv;
 
 	KUNIT_ASSERT_EQ(test, srn_cq_post_many(c->cq, cqes, num, solicited, NULL), num);
+}
+
+/* And takes them out, so that there is room for the next. */
+static void post(struct kunit *test, u32 num, bool solicited)
+{
+	struct ctx *c = test->priv;
+
+	put(test, num, solicited);
 	c->cq->cons = c->cq->prod;
 }
 
@@ -224,6 +231,42 @@ static void srn_cq_moderated_half_full_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->comps, 1);
 }
 
+/* Of a ring that is more than half full, since nobody polls, nothing is put off. */
+static void srn_cq_moderated_unpolled_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+
+	moderate_for_long(test, U16_MAX);
+	put(test, ENTRIES / 2 - 1, false);
+	arm(c);
+	put(test, 1, false);
+	KUNIT_EXPECT_EQ(test, c->comps, 0);
+	put(test, 1, false);
+	KUNIT_EXPECT_EQ(test, c->comps, 1);
+	arm(c);
+	put(test, 1, false);
+	KUNIT_EXPECT_EQ(test, c->comps, 2);
+}
+
+/* Who destroys another QP leaves what is put off since its timer. */
+static void srn_cq_moderated_others_timer_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+
+	moderate(test, 8, 1000);
+	arm(c);
+	post(test, 1, false);
+	srn_cq_settle(c->cq);
+	KUNIT_EXPECT_EQ(test, c->comps, 1);
+	arm(c);
+	post(test, 1, false);
+	srn_cq_settle(c->cq);
+	KUNIT_EXPECT_EQ(test, c->comps, 2);
+	arm(c);
+	post(test, 1, false);
+	KUNIT_EXPECT_TRUE(test, is_told(c, 3));
+}
+
 struct off_row {
 	const char *desc;
 	u16 count, period_us;
@@ -288,7 +331,7 @@ static void srn_cq_moderated_disarmed_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_told(c, 1));
 }
 
-/* Of QPs that are gone no event is left to the timer, and none is lost of those that stay. */
+/* Of QPs that are gone no event is left to the timer. */
 static void srn_cq_moderated_settles_test(struct kunit *test)
 {
 	struct ctx *c = test->priv;
@@ -298,7 +341,7 @@ static void srn_cq_moderated_settles_test(struct kunit *test)
 	post(test, 1, false);
 	srn_cq_settle(c->cq);
 	KUNIT_EXPECT_EQ(test, c->comps, 1);
-	KUNIT_EXPECT_FALSE(test, hrtimer_active(&c->cq->timer));
+	KUNIT_EXPECT_FALSE(test, srn_moderation_waits(&c->cq->moderation));
 	KUNIT_EXPECT_FALSE(test, c->cq->notifying);
 	srn_cq_settle(c->cq);
 	KUNIT_EXPECT_EQ(test, c->comps, 1);
@@ -324,10 +367,12 @@ static struct kunit_case moderated_cases[] = {
 	KUNIT_CASE(srn_cq_moderated_shorter_test),
 	KUNIT_CASE(srn_cq_moderated_solicited_test),
 	KUNIT_CASE(srn_cq_moderated_half_full_test),
+	KUNIT_CASE(srn_cq_moderated_unpolled_test),
 	KUNIT_CASE_PARAM(srn_cq_moderated_off_test, off_gen_params),
 	KUNIT_CASE(srn_cq_moderated_refused_test),
 	KUNIT_CASE(srn_cq_moderated_disarmed_test),
 	KUNIT_CASE(srn_cq_moderated_settles_test),
+	KUNIT_CASE(srn_cq_moderated_others_timer_test),
 	KUNIT_CASE(srn_cq_moderated_gone_test),
 	{}
 };

@@ -8,7 +8,7 @@
 
 #define ALL	(SRN_ECE_SACK | SRN_ECE_TELLS | SRN_ECE_PARTS)
 
-#define PEER	0x123456
+#define PEER_Q	0x123456
 #define OF(qpn)	((qpn) << SRN_ECE_QPN_SHIFT)
 
 /* On its way to RTR, with what both have. */
@@ -40,16 +40,16 @@ static void srn_ece_both_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_qp(test, 0);
 
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER) | SRN_ECE_FLAGS, PEER), ALL);
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER) | SRN_ECE_SACK, PEER), SRN_ECE_SACK);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q) | SRN_ECE_FLAGS, PEER_Q), ALL);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q) | SRN_ECE_SACK, PEER_Q), SRN_ECE_SACK);
 	/* Of another QP, of nobody, and without what all else is for. */
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER + 1) | ALL, PEER), 0);
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, ALL, PEER), 0);
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER) | SRN_ECE_TELLS | SRN_ECE_PARTS, PEER), 0);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q + 1) | ALL, PEER_Q), 0);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, ALL, PEER_Q), 0);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q) | SRN_ECE_TELLS | SRN_ECE_PARTS, PEER_Q), 0);
 	qp->ece = SRN_ECE_SACK;
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER) | ALL, PEER), SRN_ECE_SACK);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q) | ALL, PEER_Q), SRN_ECE_SACK);
 	qp->ece = 0;
-	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER) | ALL, PEER), 0);
+	KUNIT_EXPECT_EQ(test, srn_ece_both(qp, OF(PEER_Q) | ALL, PEER_Q), 0);
 }
 
 static void srn_ece_meet_test(struct kunit *test)
