@@ -394,6 +394,7 @@ int srn_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
 	struct srn_cq *cq = to_srn_cq(ibcq);
 	int err;
 
+	might_sleep();
 	local_bh_disable();
 	spin_lock_irq(&cq->lock);
 	err = srn_moderation_set(&cq->moderation, count, period_us);
@@ -401,7 +402,7 @@ int srn_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
 	if (!err)
 		tell_put_off(cq);
 	spin_unlock_irq(&cq->lock);
-	local_bh_enable();	/* runs what was left to a softirq here, and leaves it to no thread */
+	local_bh_enable();	/* runs here what would wait for ksoftirqd */
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_modify_cq);
@@ -506,7 +507,7 @@ static bool calls_left(struct srn_cq *cq)
 	return left;
 }
 
-/* The timer stays: other QPs' completions may need it, and it finds nothing of those that are told. */
+/* The timer stays: other QPs' completions may need it. It finds nothing of those that are told. */
 static void tell_rest(struct srn_cq *cq)
 {
 	local_bh_disable();

@@ -77,8 +77,8 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 /**
  * srn_cq_settle() - until no call of the event handler is left to a softirq
  *
- * What moderation has put off is told of at once. Behind the last QP nothing is put off any more: the
- * timer calls nobody, nor does a change of the moderation.
+ * What moderation has put off is told of at once. Behind the last QP nothing is put off any more:
+ * the timer calls nobody, nor does a change of the moderation.
  *
  * Kernel users' handlers start work of the CQ's own, which the core stops before it destroys
  * the CQ: so the last QP that may complete there waits for them. May sleep.

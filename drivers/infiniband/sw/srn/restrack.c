@@ -167,8 +167,8 @@ static int put_moderation(struct sk_buff *msg, const struct srn_moderation *m)
 {
 	if (!srn_moderation_is_on(m))
 		return 0;
-	return rdma_nl_put_driver_u32(msg, "event_count", m->count) ||
-	       rdma_nl_put_driver_u32(msg, "event_ns", m->period_ns) ||
+	return rdma_nl_put_driver_u32(msg, "event-count", m->count) ||
+	       rdma_nl_put_driver_u32(msg, "event-us", m->period_ns / NSEC_PER_USEC) ||
 	       rdma_nl_put_driver_u32(msg, "untold", m->untold);
 }
 

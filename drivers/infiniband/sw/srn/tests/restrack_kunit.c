@@ -215,6 +215,29 @@ static void srn_restrack_cq_test(struct kunit *test)
 	}
 }
 
+/* Nothing of it where it is off. */
+static void srn_restrack_cq_moderation_test(struct kunit *test)
+{
+	const struct srn_moderation on = { .count = 8, .period_ns = 50000, .untold = 3 };
+	struct srn_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	struct sk_buff *msg = new_msg(test);
+	unsigned int len;
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	spin_lock_init(&cq->lock);
+	cq->page = fake_page(test);
+	KUNIT_ASSERT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	len = msg->len;
+
+	msg = new_msg(test);
+	cq->moderation = on;
+	KUNIT_ASSERT_EQ(test, srn_fill_res_cq(msg, &cq->ibcq), 0);
+	KUNIT_EXPECT_GT(test, msg->len, len);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "event-count"), 8);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "event-us"), 50);
+	KUNIT_EXPECT_EQ(test, shown(test, msg, "untold"), 3);
+}
+
 static void srn_restrack_mr_test(struct kunit *test)
 {
 	struct srn_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
@@ -262,6 +285,7 @@ static struct kunit_case srn_restrack_cases[] = {
 	KUNIT_CASE(srn_restrack_notes_test),
 	KUNIT_CASE(srn_restrack_small_test),
 	KUNIT_CASE(srn_restrack_cq_test),
+	KUNIT_CASE(srn_restrack_cq_moderation_test),
 	KUNIT_CASE(srn_restrack_mr_test),
 	KUNIT_CASE(srn_restrack_srq_test),
 	{}
