@@ -32,7 +32,7 @@
 #define SRN_MAX_COMP_VECTORS	64
 #define SRN_MAX_PAYLOAD		4096	/* of a packet: the largest path MTU */
 /* Completions of one event, as many as a program can say; and how long they wait for each other,
- * as long as with ConnectX.
+ * as long as mlx5 takes.
  */
 #define SRN_MAX_MODERATE_COUNT	U16_MAX
 #define SRN_MAX_MODERATE_US	4095
