@@ -383,6 +383,12 @@ TEST_P(Window2, AccessEndsWithTheQpThatBoundIt) {
 
 TEST_P(Window2, OnlyTheLowByteOfTheKeyIsTheConsumers) {
   MustBind(Info());
+  // The region lies beside the window, and what a key begins with is chosen at random: in one
+  // of some hundred runs the key with that bit turned over is the region's own.
+  if ((key_ ^ 0x100) == b_.mr->rkey) {
+    MustInvalidate(key_);
+    MustBind(Info());
+  }
   EXPECT_EQ(Write(At(key_ ^ 0x100, kFrom), 8), IBV_WC_REM_ACCESS_ERR);
   Restart();
   MustBind(Info());
