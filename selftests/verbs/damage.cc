@@ -9,7 +9,8 @@ constexpr char kRefused[] = "sent_nak rcvd_nak rcvd_bad_qp_state";
 // A receiver is not ready: what was sent behind the refused packet is out of sequence.
 constexpr char kNotReady[] =
     "send_rnr_err rnr_nak_retry_err retransmitted_pkts out_of_sequence rcvd_held";
-constexpr char kNoPeer[] = "rcvd_no_qp";
+// Nobody is there. Who is long about it asks once more.
+constexpr char kNoPeer[] = "rcvd_no_qp sent_probes retransmitted_pkts";
 // Nobody answers.
 constexpr char kSilence[] =
     "rcvd_no_qp rcvd_bad_qp_state local_ack_timeout_err sent_probes retransmitted_pkts "

@@ -277,7 +277,10 @@ TEST_P(FateRc, MarksOfCongestionAreToldAndNoMore) {
     const FateCount count = Must(CountFates())[0];
     EXPECT_GE(count.met, kind == Kind::kRead ? 2u : 64u);
     const Told now = Look(Way::kRequest);
-    ExpectNothingAgain(before, now);
+    // Two notifications in a row slow it down: see Notify().
+    const bool may_ask = kind == Kind::kSend || kind == Kind::kWriteImm;
+    const uint64_t asked = now.again - before.again - (now.probes - before.probes);
+    EXPECT_LE(asked, may_ask ? 1u : 0u);
     EXPECT_EQ(now.refused, before.refused);
     EXPECT_EQ(told() > told_before, kind != Kind::kFetchAdd) << "atomics bring no data";
     ExpectHealthy();

@@ -109,7 +109,10 @@ TEST_P(FateRecovery, OneInTwentyWithoutATimeout) {
 SRN_OVER_BOTH_IP(FateRecovery);
 
 // As the module is loaded.
-class FateDefault : public FateChannel {};
+class FateDefault : public FateChannel {
+ protected:
+  uint64_t ReadWithGaps();
+};
 
 // By themselves two get to know each other in front of the second message at the latest, and of
 // that all that is lost is told at once.
@@ -151,8 +154,9 @@ TEST_P(FateDefault, LoneUnsignalledOne) {
   }
 }
 
-// So do those who only READ: of the second answer all that is missing is asked for at once.
-TEST_P(FateDefault, ReadersKnowEachOtherToo) {
+// Those who only READ know each other, too: of the answer behind the first few four packets are
+// lost. Return: how many came in all.
+uint64_t FateDefault::ReadWithGaps() {
   const std::set<int> lost = {4, 14, 24, 34};
 
   RenewUnmet(kLong, kSeconds);
@@ -172,9 +176,21 @@ TEST_P(FateDefault, ReadersKnowEachOtherToo) {
   const std::vector<FateCount> counts = Must(CountFates());
   for (size_t i = 0; i < lost.size(); i++) EXPECT_EQ(counts[i].met, 1u);
   EXPECT_EQ(a_counters_["local_ack_timeout_err"], before.Sum({"local_ack_timeout_err"}));
-  // Of a stranger all from the first gap on would be asked for. A host that is slow asks again.
-  EXPECT_LT(counts.back().seen, kLong.packets * 3 / 2);
   ExpectHealthy();
+  return counts.back().seen;
+}
+
+// So all that is missing is asked for at once; of a stranger it would be all from the first gap on.
+// A host that is slow asks for what is on its way, too: then once more.
+TEST_P(FateDefault, ReadersKnowEachOtherToo) {
+  constexpr int kTries = 10;
+  uint64_t seen = 0, probes = 1;
+  for (int i = 0; i < kTries && probes != 0; i++) {
+    const uint64_t before = a_counters_["sent_probes"];
+    seen = ReadWithGaps();
+    probes = a_counters_["sent_probes"] - before;
+  }
+  EXPECT_LT(seen, kLong.packets * 3 / 2);
 }
 SRN_OVER_BOTH_IP(FateDefault);
 

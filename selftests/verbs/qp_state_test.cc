@@ -123,7 +123,7 @@ class QpStateMachine : public testing::TestWithParam<ibv_qp_type> {
   }
   // SQE is reached by a failed send only.
   void BreakSendQueue(const End& end) {
-    SendWr wr = SendWr::Send(1, {a_.mr.At(0).addr, 8, 0x9900});
+    SendWr wr = SendWr::Send(1, {a_.mr.At(0).addr, 8, a_.NobodysKey()});
     Ah ah;
     if (type() == IBV_QPT_UD) {
       ah = Must(Ah::Create(a_.pd, AhAttr(a_.port, a_.port.gid)));

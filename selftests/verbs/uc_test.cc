@@ -171,7 +171,7 @@ TEST_P(Uc, MessageLongerThanTheReceiveBufferDoesNotOverrunIt) {
 TEST_P(Uc, FailedSendStopsTheSendQueueOnly) {
   Pair p = UcPair();
   Must(p.a.qp.Post(RecvWr(5, {a_.mr.Slice(4096, 64)})));
-  Must(p.a.qp.Post(SendWr::Send(1, {a_.mr.At(0).addr, 64, 0x7777})));
+  Must(p.a.qp.Post(SendWr::Send(1, {a_.mr.At(0).addr, 64, a_.NobodysKey()})));
   ExpectFailed(Await(p.a.send_cq), 1, IBV_WC_LOC_PROT_ERR, p.a.qp.num());
   ExpectReaches(p.a.qp, IBV_QPS_SQE);
 

@@ -223,7 +223,7 @@ TEST_P(Ud, DatagramLongerThanTheMtuFailsLocally) {
 }
 
 TEST_P(Ud, FailedSendStopsTheSendQueueOnlyAndCanBeMended) {
-  SendWr bad = SendWr::Send(1, {a_.mr.At(0).addr, 64, 0x7777});
+  SendWr bad = SendWr::Send(1, {a_.mr.At(0).addr, 64, a_.NobodysKey()});
   Must(x_.qp.Post(bad.To(ah_.get(), y_.qp.num(), kQkey)));
   ExpectFailed(Await(x_.send_cq), 1, IBV_WC_LOC_PROT_ERR, x_.qp.num());
   ExpectReaches(x_.qp, IBV_QPS_SQE);
@@ -244,7 +244,7 @@ TEST_P(Ud, WhatWasPostedBeforeAnErrorIsNotSentAfterIt) {
   constexpr int kTries = 20;
   End x = End::Create(a_, {.type = IBV_QPT_UD, .max_send_wr = kPosted}, kPosted);
   Must(BringUpUd(x.qp, a_.port, kQkey));
-  SendWr bad = SendWr::Send(0, {a_.mr.At(0).addr, 64, 0x7777});
+  SendWr bad = SendWr::Send(0, {a_.mr.At(0).addr, 64, a_.NobodysKey()});
   std::vector<SendWr> list = {bad.To(ah_.get(), y_.qp.num(), kQkey)};
   for (uint64_t id = 1; id < kPosted; id++) list.push_back(Datagram(id, 10));
 

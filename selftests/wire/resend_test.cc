@@ -229,13 +229,15 @@ TEST_P(RcResend, ProbesBecomeRare) {
   EXPECT_EQ(counters.Growth("local_ack_timeout_err"), 1u);
 }
 
-// The peer asked for time: nobody asks it anything.
+// The peer asked for time: nobody asks it anything before.
 TEST_P(RcResend, PeerThatIsNotReadyIsNotProbed) {
+  constexpr uint8_t kTold = 28;  // 164 ms
   Start({.timeout = 20});
   PostSends(1);
-  peer().Send(Nak(DevPsn(0), 0, 0x20 | 28));  // 164 ms
-  peer().ExpectNothingYet(std::chrono::milliseconds(120));
+  const Clock::time_point told = Clock::now();
+  peer().Send(Nak(DevPsn(0), 0, roce::RnrNak(kTold)));
   EXPECT_THAT(peer().Expect(), IsRequest(Operation::kSendOnly, DevPsn(0)));
+  EXPECT_GE(peer().last_arrival() - told, roce::RnrDelay(kTold));
   peer().Send(Ack(DevPsn(0), 1));
   ExpectAllSent(1);
 }

@@ -74,8 +74,8 @@ class RcSack : public LongPathTest {
     return psns;
   }
   // A SEND that finds no receive. The peer has waited as long as it was told after kWaited.
-  static constexpr uint8_t kTold = 24;  // 41 ms
-  static constexpr std::chrono::milliseconds kWaited{50};
+  static constexpr uint8_t kTold = 28;  // 164 ms
+  static constexpr std::chrono::milliseconds kWaited{180};
   void ExpectRefused(int psn) {
     Send(SendMessage(PeerPsn(psn), Bytes(16, 0), mtu()));
     EXPECT_THAT(peer().Expect(), IsNak(PeerPsn(psn), roce::RnrNak(kTold)));
