@@ -174,6 +174,8 @@ TEST_P(RcError, BadReadTargetIsALocalProtectionError) {
         target.addr += 6;
         target.length = 8;
       }
+      // It is found when the answer comes, and a poller may have sent by then what is behind it.
+      Must(pair_.b.qp.Post(RecvWr(1, {b_.mr.Slice(0, 8)})));
       Must(pair_.a.qp.Post(atomic ? SendWr::FetchAdd(1, target, b_.mr.At(0), 0)
                                   : SendWr::Read(1, target, b_.mr.At(0))));
       Must(pair_.a.qp.Post(SendWr::Send(2, a_.mr.Slice(0, 8))));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A QP that went through RESET is a new one: events, attributes and queues begin again.
+#include <chrono>
 #include <cstdio>
 
 #include "env.h"
@@ -25,6 +26,13 @@ class Reborn : public WireTest {
     return end;
   }
   ibv_qp_attr Query(const Qp& qp) { return Must(qp.Query()).attr; }
+  // Until the first packet of a connection that begins with PSN 0 has left: a poller looks when it
+  // can.
+  void AwaitStart(const Qp& qp) {
+    const auto late = std::chrono::steady_clock::now() + Patience();
+    while (Query(qp).sq_psn == 0 && std::chrono::steady_clock::now() < late) {
+    }
+  }
   // What `rdma resource` shows of the QP.
   std::string Resource(const Qp& qp) {
     const std::string command =
@@ -71,6 +79,7 @@ TEST_P(Reborn, LastWqeIsReachedInEachLife) {
 TEST_P(Reborn, DrainDoesNotOutliveAReset) {
   End end = Stuck();
   Must(end.qp.Post(SendWr::Send(1, a_.mr.Slice(0, 64))));
+  AwaitStart(end.qp);
   Must(end.qp.ModifyState(IBV_QPS_SQD));
   EXPECT_TRUE(Query(end.qp).sq_draining);
   Must(end.qp.ModifyState(IBV_QPS_RESET));

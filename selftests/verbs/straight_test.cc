@@ -217,7 +217,8 @@ TEST_P(Straight, BothReadUntilTheyFail) {
     }
   }
   std::printf("# %d whole\n", whole);
-  if (whole) EXPECT_GT(Bare(), before);
+  // Without runs all bytes come with the packets.
+  if (whole && share::Parameter("runs") == "Y") EXPECT_GT(Bare(), before);
 }
 
 SRN_OVER_BOTH_IP(Straight);

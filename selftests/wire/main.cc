@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include <share/kernel_log.h>
 #include <share/parameter.h>
 
+#include "counters.h"
 #include "recovery.h"
 #include "wire.h"
 
@@ -35,6 +39,28 @@ bool Couple(const wire::Config& config, int nanoseconds) {
          wait << nanoseconds << std::flush && share::SetParameter("gro", "Y");
 }
 
+// What leaves together, runs or trains, is one skb, which the sending stack cuts: the peer reads
+// packets. Each test begins so, whatever the one before it has left.
+class Together : public testing::EmptyTestEventListener {
+ public:
+  explicit Together(std::string runs) : runs_(std::move(runs)) {}
+  void OnTestProgramStart(const testing::UnitTest&) override { before_.emplace(); }
+  void OnTestStart(const testing::TestInfo&) override {
+    EXPECT_TRUE(
+        net::Run({"ethtool", "-K", wire::Wire::Get().config().netdev, "gso", "on", "tx-gso-list",
+                  "off", "tx-udp-segmentation", "off", "tx-udp_tnl-segmentation", "off"}));
+    EXPECT_TRUE(share::SetParameter("runs", runs_));
+  }
+  void OnTestProgramEnd(const testing::UnitTest&) override {
+    for (const char* name : {"sent_trains", "sent_runs"})
+      std::printf("%s +%llu\n", name, static_cast<unsigned long long>(before_->Growth(name)));
+  }
+
+ private:
+  const std::string runs_;
+  std::optional<wire::Counters> before_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +71,8 @@ int main(int argc, char** argv) {
   app.add_flag("--topology", make_topology, "create the veth pair and the RDMA link first");
   int napi = 0;
   app.add_option("--napi", napi, "couple what comes within as many nanoseconds (gro=Y)");
+  std::string runs;
+  app.add_option("--runs", runs, "Y: what leaves together is runs; N: trains");
   app.add_option("--device", config.device, "RDMA device under test (SRN_DEV)");
   app.add_option("--type", config.type, "link type for --topology (SRN_TYPE)");
   app.add_option("--pcap", config.pcap_dir, "write a capture per test there (SRN_WIRE_PCAP)");
@@ -75,7 +103,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "nothing couples there\n");
     return 2;
   }
-  testing::UnitTest::GetInstance()->listeners().Append(new share::KernelLog);
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  listeners.Append(new share::KernelLog);
+  if (!runs.empty()) listeners.Append(new Together(runs));
   HoldTimestamps();  // until the process ends
   const int result = RUN_ALL_TESTS();
   wire::Wire::Get().Close();
