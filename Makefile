@@ -73,6 +73,14 @@ module-uml: deps-tests ## srn.ko and srn_kunit.ko for User-Mode Linux (builds th
 	@set -e; dir=$$(selftests/uml/kernel); \
 	$(MAKE) --no-print-directory module KDIR="$$dir/build" ARCH=um KUNIT=1
 
+# There is no kernel, so nobody knows what that would export.
+.PHONY: module-arm64
+module-arm64: deps-tests ## srn.ko and srn_kunit.ko for arm64 (prepares a kernel's tree, too): compiled, not run
+	scripts/deps arm64
+	@set -e; dir=$$(selftests/style/arm64-tree); \
+	$(MAKE) --no-print-directory module KDIR="$$dir" ARCH=arm64 \
+		CROSS_COMPILE=aarch64-linux-gnu- KUNIT=1 KBUILD_MODPOST_WARN=1
+
 # The module counts what it runs through, for the fuzzers: per thread (KCOV) and in all (gcov).
 .PHONY: module-fuzz
 module-fuzz: deps-tests ## srn.ko for User-Mode Linux that counts what is reached
