@@ -78,7 +78,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Rate.IsKept/Read*", "sent_probes retransmitted_pkts duplicate_request"},
       {"*RcOrder.*OfUnsignalledRequests*", kAskedAbout},
       {"*RcGather.*", kAskedAbout},
-      {"*RcGather.PostsGoBeforeTheQpStops*", "rcvd_no_qp rcvd_bad_qp_state"},
+      {"*.PostsGoBeforeTheQpStops*", "rcvd_no_qp rcvd_bad_qp_state"},
       {"*RcOrder.RegionOfAnUnsignalledRequest*", kAskedAbout},
       {"*RcOrder.UnsignalledRequests*", kAskedAbout},
       // The responder is in error while packets come; what it says of them may arrive.

@@ -203,6 +203,24 @@ TEST_P(RcPoller, MessagesTakeNoSystemCall) {
   EXPECT_GE(Counter("polled"), polled + 3 * count / 2);
 }
 
+// What it has not seen when the QP stops goes all the same. With more CPUs it may be sending just
+// then.
+TEST_P(RcPoller, PostsGoBeforeTheQpStops) {
+  constexpr uint8_t kPosts = 20;
+  for (const bool destroyed : {false, true}) {
+    Pair p = Connected({.max_send_wr = kPosts}, {});
+    Fill(b_.bytes(0, kShort), 0);
+    Fill(a_.bytes(0, kShort), kPosts);
+    for (int i = 0; i < kPosts; i++) Must(p.a.qp.Post(Write(i, kShort).Unsignaled()));
+    if (destroyed)
+      Must(p.a.qp.Close());
+    else
+      Must(p.a.qp.ModifyState(IBV_QPS_ERR));
+    if (std::thread::hardware_concurrency() == 1)
+      EXPECT_EQ(static_cast<uint8_t>(b_.bytes(0, kShort).back()), kPosts);
+  }
+}
+
 // A stream, kept full.
 TEST_P(RcPoller, StreamsTakeNoSystemCall) {
   constexpr uint64_t kDepth = 64;

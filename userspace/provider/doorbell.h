@@ -65,6 +65,11 @@ class Doorbell {
     }
   }
 
+  // The QP is to stop: what its poller has not seen yet goes before, as all does that was rung for.
+  void BeforeStop() const {
+    if (asleep_ != &kAlwaysAsleep) Ring();
+  }
+
   // After rq_tail was stored. Only a QP in error cares at once: it flushes what is posted.
   void AfterRecv(srn_qp_page& page) const {
     FullBarrier();

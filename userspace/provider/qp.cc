@@ -104,10 +104,15 @@ ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 }
 
 // What was posted and left goes before the QP stops: a program that closes what it is done with
-// need not know that posts are gathered.
+// need not know that posts are gathered, or that a poller looks for them.
+void SendBeforeStop(ibv_qp* ibqp) {
+  RingForGathered(ibqp->context);
+  ToQp(ibqp).doorbell.BeforeStop();
+}
+
 int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
   Qp& qp = ToQp(ibqp);
-  if (attr_mask & IBV_QP_STATE) RingForGathered(ibqp->context);
+  if (attr_mask & IBV_QP_STATE) SendBeforeStop(ibqp);
   if (const int err = Modify(ibqp, attr, attr_mask)) return err;
   if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
     qp.ece_known = false;
@@ -137,7 +142,7 @@ int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init
 }
 
 int DestroyQp(ibv_qp* qp) {
-  RingForGathered(qp->context);
+  SendBeforeStop(qp);
   if (const int err = ibv_cmd_destroy_qp(qp)) return err;
   EndBinds(ToQp(qp), /*posted=*/false);
   // Its number may be the next QP's.
