@@ -5,6 +5,10 @@
 # `perf report -F sample,comm,dso,sym -t '|'`, told apart by their form.
 #
 # usage: awk -v top=N -f rooms.awk NM TABLE REPORT
+#        awk -v vm=N -f rooms.awk NM REPORT
+#
+# The second is of a VM that is no counted one, where it matters who idles: 'share|N|ROOM|SAMPLES', for apart.awk, in
+# which srn is one room, but for its CRC and its copies.
 #
 # A symbol of ours belongs to the object file that defines it; what the compiler inlined, to who called
 # it. A static name of several files is counted under all of their names. The kernel's symbols are sorted
@@ -33,6 +37,10 @@ function cost(name, unit, figure, words, n, i, bytes) {
 }
 
 function kernel_room(symbol) {
+	if (symbol ~ /^(pv_native_safe_halt|native_safe_halt|default_idle|mwait_idle|acpi_safe_halt)/)
+		return "idle"
+	if (symbol ~ /^_*(virtqueue|virtnet|vring|virtio|vp_|start_xmit|free_old_xmit|detach_buf|receive_(buf|mergeable)|add_recvbuf|try_fill_recv|page_to_skb|skb_recv_done|skb_xmit_done)/)
+		return "virtio"
 	if (symbol ~ /^_*(memcpy|memmove|copy_|rep_movs|skb_copy_bits)/)
 		return "copy"
 	if (symbol ~ /^_*crc32/)
@@ -62,6 +70,19 @@ function room_of(dso, symbol) {
 	return symbol in owner ? "srn: " owner[symbol] : kernel_room(symbol)
 }
 
+# Of a VM: rooms that are large.
+function coarse(room) {
+	if (room ~ /^srn: (crc|icrc)/)
+		return "CRC"
+	if (room == "srn: copy")
+		return "copy"
+	if (room ~ /^srn: /)
+		return "srn"
+	if (room ~ /^(program|libraries|provider)$/)
+		return "program, polling too"
+	return room
+}
+
 function trim(text) {
 	gsub(/^ +| +$/, "", text)
 	return text
@@ -85,6 +106,10 @@ function trim(text) {
 split($0, f, "|") == 4 {
 	symbol = trim(f[4])
 	sub(/^\[.\] /, "", symbol)
+	if (vm) {
+		samples[trim(f[2]) ~ /^perf/ ? "perf" : coarse(room_of(trim(f[3]), symbol))] += f[1]
+		next
+	}
 	if (trim(f[2]) ~ /^(swapper|perf)/ || trim(f[3]) ~ /^ld-linux/)
 		next
 	samples[room_of(trim(f[3]), symbol)] += f[1]
@@ -92,6 +117,11 @@ split($0, f, "|") == 4 {
 }
 
 END {
+	if (vm) {
+		for (room in samples)
+			printf "share|%s|%s|%d\n", vm, room, samples[room]
+		exit
+	}
 	if (!all || !request) {
 		print "rooms.awk: no samples, or no row" > "/dev/stderr"
 		exit 1
