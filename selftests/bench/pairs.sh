@@ -125,7 +125,22 @@ counted_rounds=1 counted_seconds=0.2
 compared() { "$srnbench" "${compared_pairs[@]}" "$@"; }
 
 # counted OPTION...: srn alone on a clock that counts instructions, for the baseline.
-counted() { "$srnbench" --pair srn=srn0,srn1 --rounds $counted_rounds --seconds $counted_seconds "$@"; }
+counted() {
+	"$srnbench" --pair "srn=${counted_pair:-srn0,srn1}" --rounds $counted_rounds --seconds $counted_seconds "$@"
+}
 
-# counted_idle OPTION...: the memory of an idle QP, likewise.
-counted_idle() { counted --setup --only 'idle QP' "$@"; }
+# What bench/counted holds a commit to: the figures of `guarded NAME`, likewise, are in NAME.json.
+guarded_names="baseline idle connect coupled narrow itself"
+
+# guarded NAME OPTION...: the shapes are those of shapes.sh.
+guarded() {
+	case $1 in
+	baseline) counted "${@:2}" ;;
+	idle) counted --setup --only 'idle QP' "${@:2}" ;;
+	# What kernel threads do of it meanwhile, RCU's above all, differs from boot to boot.
+	connect) counted --setup --only connect --tolerance 0.06 "${@:2}" ;;
+	coupled) coupled counted --only 'write 64 KiB' 'read 64 KiB' "${@:2}" ;;
+	narrow) narrow counted --only 'write 64 KiB' "${@:2}" ;;
+	itself) counted_pair=srn0,srn0 counted --only 'write 64 KiB' 'read 64 KiB' "${@:2}" ;;
+	esac
+}

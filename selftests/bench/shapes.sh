@@ -8,7 +8,7 @@
 wire() {
 	local status=0 gro=/sys/module/srn/parameters/gro before
 
-	before=$(<$gro) && echo N >$gro && coupled "$@" || status=1
+	before=$(<$gro) && echo N >$gro && coupled "$@" || status=$?
 	echo "$before" >$gro || status=1
 	return $status
 }
@@ -19,7 +19,7 @@ coupled() {
 	local status=0 compared_pairs=(--pair "srn=srn0,srn1" --pair "rxe=rxe0,rxe1")
 
 	wire_shape on && note_wire || return
-	"$@" || status=1
+	"$@" || status=$?
 	crossed_one_by_one || status=1
 	wire_shape off || status=1
 	return $status
@@ -30,7 +30,7 @@ narrow() {
 	local status=0
 
 	links_mtu 1500 || return
-	"$@" || status=1
+	"$@" || status=$?
 	links_mtu "$MTU" || status=1
 	return $status
 }

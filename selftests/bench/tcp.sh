@@ -35,14 +35,14 @@ copy_rate() {
 		awk '/^[0-9.]+$/ { rate = $1 / 1e6 } END { if (!rate) exit 1; printf "%.1f\n", rate }'
 }
 
-# beside TABLE JSON LENGTH-OPTION VALUE: srn's 64 KiB WRITE of srnbench's TABLE beside these.
+# beside TABLE JSON LENGTH-OPTION VALUE: srn's 64 KiB WRITE of srnbench's TABLE beside these limits.
 beside() {
 	local write name rate comma=''
 
 	write=$(awk '/^write 64 KiB / { print $5 }' "$1")
 	[ -n "$write" ] || return
 	printf '{\n' >"$2"
-	for name in "TCP" "TCP, sendfile" "memcpy, user" "memcpy, kernel" "memcpy, words"; do
+	for name in "${limits[@]:?}"; do
 		case $name in
 		TCP) rate=$(tcp_rate "${@:3}") ;;
 		"TCP, sendfile") rate=$(tcp_rate "${@:3}" -Z) ;;

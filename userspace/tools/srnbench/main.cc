@@ -36,7 +36,7 @@ constexpr double kOtherKernel = 5;
 struct Options {
   std::vector<std::string> specs;
   const std::vector<Workload>* set = &srnbench::Workloads();
-  std::string only;
+  std::vector<std::string> only;
   bool list = false;
   int rounds = 5;
   double seconds = 1;
@@ -49,13 +49,18 @@ struct Options {
   double tolerance = 0.02;
 };
 
-// Those whose name begins with `prefix`.
-std::vector<Workload> Choose(const std::vector<Workload>& all, const std::string& prefix) {
+// Those whose name begins with one of `prefixes`, of which each is to have some.
+std::vector<Workload> Choose(const std::vector<Workload>& all,
+                             const std::vector<std::string>& prefixes) {
   std::vector<Workload> chosen;
-  for (const Workload& load : all)
-    if (load.name.rfind(prefix, 0) == 0) chosen.push_back(load);
-  if (chosen.empty()) throw std::runtime_error("no workload begins with '" + prefix + "'");
-  return chosen;
+  for (const std::string& prefix : prefixes) {
+    const size_t before = chosen.size();
+    for (const Workload& load : all)
+      if (load.name.rfind(prefix, 0) == 0) chosen.push_back(load);
+    if (chosen.size() == before)
+      throw std::runtime_error("no workload begins with '" + prefix + "'");
+  }
+  return prefixes.empty() ? all : chosen;
 }
 
 std::string Kernel() {
@@ -129,7 +134,8 @@ void AddMeasuring(CLI::App& app, Options& options) {
                  "NAME=DEVICE,DEVICE: two ends that reach each other; the first pair is compared "
                  "with the others. Devices of iWARP are DEVICE@ADDRESS, with that of their netdev");
   app.add_flag("--list", options.list, "the names of the workloads, and nothing is measured");
-  app.add_option("--only", options.only, "the workloads whose name begins so: write, 'send 2 B'");
+  app.add_option("--only", options.only,
+                 "the workloads whose name begins so: write, 'send 2 B'; may be given again");
   app.add_option("--rounds", options.rounds, "samples of each workload and pair")
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", options.seconds, "length of a sample")

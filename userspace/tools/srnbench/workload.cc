@@ -76,6 +76,7 @@ const std::vector<Traffic>& Usual() {
       Bandwidth("write 64 KiB", {Verb::kWrite, kBulk}),
       Bandwidth("write 1 MiB", {.verb = Verb::kWrite, .bytes = kLarge, .depth = 16}),
       Bandwidth("send 64 KiB", {Verb::kSend, kBulk}),
+      Bandwidth("send 1 MiB", {.verb = Verb::kSend, .bytes = kLarge, .depth = 16}),
       Bandwidth("read 64 KiB", {Verb::kRead, kBulk}),
       Rate("write 8 B", {Verb::kWrite, kSmall}),
       Rate("lists of 32 writes of 8 B", {.verb = Verb::kWrite, .bytes = kSmall, .list = 32}),
