@@ -169,7 +169,7 @@ figures: deps-tests ## count instructions anew, and show the tables and the curv
 	selftests/bench/publish
 
 .PHONY: baseline
-baseline: deps-tests ## count instructions and an idle QP's memory anew, for bench/counted
+baseline: deps-tests ## count requests, connections and an idle QP's memory anew, for bench/counted
 	+$(MAKE) --no-print-directory all tools
 	BASELINE=1 selftests/bench/run
 

@@ -42,11 +42,17 @@ $1 == "share" {
 $1 == "moved" { moved[$2] = $3 }
 $1 == "begin" { sign = -1 }
 $1 == "end" { sign = 1 }
-$2 == "thread" {
-	took[$3, kind($4) ", user"] += sign * $5
-	took[$3, kind($4) ", kernel"] += sign * $6
-	took[$3, kind($4) ", waited"] += sign * $7
-	all += sign * ($5 + $6)
+# Of a thread that ended meanwhile nobody knows what it took: that is in "beside QEMU".
+$2 == "thread" && sign < 0 {
+	user[$3, $4] = $6
+	kernel[$3, $4] = $7
+	waited[$3, $4] = $8
+}
+$2 == "thread" && sign > 0 {
+	took[$3, kind($5) ", user"] += $6 - user[$3, $4]
+	took[$3, kind($5) ", kernel"] += $7 - kernel[$3, $4]
+	took[$3, kind($5) ", waited"] += $8 - waited[$3, $4]
+	all += $6 - user[$3, $4] + $7 - kernel[$3, $4]
 }
 $2 == "host" {
 	busy += sign * $3

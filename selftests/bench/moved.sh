@@ -33,7 +33,7 @@ moved_now() {
 # with zeros.
 moved_between() {
 	awk 'FILENAME == ARGV[1] { before[$1] = $2; next }
-		$2 != before[$1] + 0 { print $1, $2 - before[$1] }' "$@"
+		$2 != before[$1] + 0 { printf "%s %.0f\n", $1, $2 - before[$1] }' "$@"
 }
 
 # moved_line: that as one line.

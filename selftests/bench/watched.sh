@@ -46,7 +46,7 @@ tell_sampler() {
 # keep_samples DIRECTORY: what it saw, for the host, which makes a report of it sooner.
 keep_samples() {
 	kill $sampler
-	wait $sampler
+	wait $sampler 2>/dev/null
 	exec {ask}>&- {ack}>&-
 	cat /proc/kallsyms >"$1/kallsyms.$ME" && cp "$WORK/perf.data" "$1/perf.$ME" && return
 	tail -n 3 "$WORK/perf.log"
@@ -75,8 +75,8 @@ watched() {
 	start_flow "$2" "$3" || { echo "$1: nothing flows"; tail -n 3 "$log"; return 1; }
 	barrier flows && tell_sampler enable && edge begin "$dir" && sleep "$watched_seconds" &&
 		edge end "$dir" && tell_sampler disable && barrier seen || return
-	kill $flow
-	wait $flow
+	kill $flow 2>/dev/null || { echo "$1: it ended before"; tail -n 3 "$log"; return 1; }
+	wait $flow 2>/dev/null
 	moved_between "$WORK/begin" "$WORK/end" >"$dir/moved.$ME"
 	echo "$1: $(moved_line <"$dir/moved.$ME")"
 	keep_samples "$dir" && barrier watched
