@@ -29,6 +29,8 @@ TEST(TakeProbes, NothingElse) {
            // What was asked about had been lost,
            Devices{{{"sent_probes", 1}, {"retransmitted_pkts", 1}}, {}},
            Devices{{{"sent_probes", 2}, {"retransmitted_pkts", 2}}, {{"duplicate_request", 1}}},
+           // of what is left some was allowed,
+           Devices{{}, {{"duplicate_request", 1}}},
            // more went again than was asked about, or by a timeout,
            Devices{{{"sent_probes", 1}, {"retransmitted_pkts", 2}}, {{"duplicate_request", 2}}},
            Devices{{{"local_ack_timeout_err", 1}, {"retransmitted_pkts", 1}},

@@ -9,8 +9,7 @@ constexpr char kRefused[] = "sent_nak rcvd_nak rcvd_bad_qp_state";
 // A receiver is not ready: what was sent behind the refused packet is out of sequence.
 constexpr char kNotReady[] =
     "send_rnr_err rnr_nak_retry_err retransmitted_pkts out_of_sequence rcvd_held";
-// Nobody is there. Who is long about it asks once more.
-constexpr char kNoPeer[] = "rcvd_no_qp sent_probes retransmitted_pkts";
+constexpr char kNoPeer[] = "rcvd_no_qp";
 // Nobody answers.
 constexpr char kSilence[] =
     "rcvd_no_qp rcvd_bad_qp_state local_ack_timeout_err sent_probes retransmitted_pkts "
@@ -69,10 +68,15 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*Device.ProgramMayExit*", kSilence},
       {"*Lease.*", kSilence},
       {"*Lease.*", "stale_answers duplicate_request"},
+      // Who is long about it asks nobody once more, and somebody as well.
       {"*Post.*", kNoPeer},
+      {"*Post.*", kAskedAbout},
       {"*Reborn.Drain*", kNoPeer},
+      {"*Reborn.Drain*", kAskedAbout},
       {"*QueuePair.QueueOfLengthZero*", kNoPeer},
+      {"*QueuePair.QueueOfLengthZero*", kAskedAbout},
       {"*Flush.*", kNoPeer},
+      {"*Flush.*", kAskedAbout},
       {"*Retry.*", kSilence},
       // Answers that have a rate take a while, and a busy machine makes it a long one.
       {"*Rate.IsKept/Read*", "sent_probes retransmitted_pkts duplicate_request"},
@@ -88,6 +92,7 @@ const std::vector<share::Allowance>& MeantDamage() {
       {"*QueuePairOnWire.DestroyedUnderTraffic*", kSilence},
       {"*QueuePairOnWire.DestroyedUnderTraffic*", "duplicate_request"},
       {"*Threads.ObjectsComeAndGo*", kSilence},
+      {"*Threads.ObjectsComeAndGo*", kAskedAbout},
       {"*Threads.ObjectsComeAndGo*", kRefused},
       {"*Threads.ManyPost*", kOvertaken},
 

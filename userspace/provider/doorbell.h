@@ -65,7 +65,8 @@ class Doorbell {
     }
   }
 
-  // The QP is to stop: what its poller has not seen yet goes before, as all does that was rung for.
+  // The QP is to stop: what its poller has not seen yet goes before, unless another CPU is at the
+  // QP.
   void BeforeStop() const {
     if (asleep_ != &kAlwaysAsleep) Ring();
   }

@@ -103,6 +103,11 @@ ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   return qp;
 }
 
+// In any other state, and from there on, it sends what was posted before.
+bool Stops(ibv_qp_state state) {
+  return state == IBV_QPS_RESET || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
+}
+
 // What was posted and left goes before the QP stops: a program that closes what it is done with
 // need not know that posts are gathered, or that a poller looks for them.
 void SendBeforeStop(ibv_qp* ibqp) {
@@ -112,7 +117,7 @@ void SendBeforeStop(ibv_qp* ibqp) {
 
 int ModifyQp(ibv_qp* ibqp, ibv_qp_attr* attr, int attr_mask) {
   Qp& qp = ToQp(ibqp);
-  if (attr_mask & IBV_QP_STATE) SendBeforeStop(ibqp);
+  if (attr_mask & IBV_QP_STATE && Stops(attr->qp_state)) SendBeforeStop(ibqp);
   if (const int err = Modify(ibqp, attr, attr_mask)) return err;
   if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
     qp.ece_known = false;
