@@ -103,7 +103,7 @@ start_boot() {
 	rm -rf "$out"
 	"$here/qemu/vm" -q ${machine[@]+"${machine[@]}"} -n "$vms" -k "$kernel" -m "$mtu" -t "$total" -o "$out" \
 		-e "SRN_LONG=${SRN_LONG-}" -e "SRN_ROUNDS=${SRN_ROUNDS-}" \
-		-e "SRN_FILTER=${SRN_FILTER-}" -e "SRN_SEED=${SRN_SEED-}" \
+		-e "SRN_FILTER=${SRN_FILTER-}" -e "SRN_SEED=${SRN_SEED-}" -e "SRN_STRICT=${SRN_STRICT-}" \
 		-e "SRN_MODE_SECONDS=${SRN_MODE_SECONDS-}" -e "SRN_FLOOD_SECONDS=${SRN_FLOOD_SECONDS-}" \
 		-e "SRN_FUZZ_SECONDS=${SRN_FUZZ_SECONDS-}" -e "SRN_FUZZ_SEED=${SRN_FUZZ_SEED-}" \
 		"$here/lib/guest-suites" "${args[@]}" 2>"$out.err" || rc=$?

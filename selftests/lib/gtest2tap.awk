@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # GoogleTest's own output to TAP lines. Unlike its JSON it is there when the program
 # died: -v status= is how it ended, -v program= its name. -v filter= is the person's choice
-# of tests: only then may there be none.
+# of tests: only then may there be none. -v unstable= names those, a line each, that passed when they
+# were run again by themselves.
+
+BEGIN {
+	for (i = split(unstable, names, "\n"); i > 0; i--)
+		passed_again[names[i]]
+}
 
 # What a test that passes says of counters is said (clean_path.cc).
 function finish(verdict, why) {
 	if (verdict == "ok")
 		printf "%sok - %s: %s%s\n", said_of_counters, program, running, why
+	else if (running in passed_again)
+		printf "%sok - %s: %s # UNSTABLE\n", detail, program, running
 	else
 		printf "%snot ok - %s: %s%s\n", detail, program, running, why
 	running = ""

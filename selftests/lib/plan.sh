@@ -42,8 +42,8 @@ names_the_least() {
 has_no_plan() { [[ $(header "$here/${1%% *}.suite" PLAN yes 2>/dev/null) = no* ]]; }
 
 # results_of TAPFILE...: as a plan has them. Lines of the runner have no number.
-results_of() { cat "$@" | sed -nE 's/^(not )?ok [0-9]+ (- )?//p' | LC_ALL=C sort; }
-passes_of() { cat "$@" | sed -nE 's/^ok [0-9]+ (- )?//p' | LC_ALL=C sort; }
+results_of() { cat "$@" | sed -nE 's/ # UNSTABLE$//;s/^(not )?ok [0-9]+ (- )?//p' | LC_ALL=C sort; }
+passes_of() { cat "$@" | sed -nE 's/ # UNSTABLE$//;s/^ok [0-9]+ (- )?//p' | LC_ALL=C sort; }
 
 names() { sed '/^#/d;s/ # SKIP.*//' "$1" | LC_ALL=C sort; }
 skips() { sed -n '/^#/d;s/ # SKIP.*//p' "$1" | LC_ALL=C sort; }
