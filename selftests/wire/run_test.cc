@@ -94,7 +94,8 @@ std::optional<bool> HasSections() {
   const int fd = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   for (ssize_t n; fd >= 0 && ((n = ::read(fd, record, sizeof(record))) > 0 || errno == EPIPE);)
     if (n > 0 && std::string_view(record, n).find("srn: CRC-32 in MB/s") != std::string_view::npos)
-      has = std::string_view(record, n).find("using clmul") != std::string_view::npos;
+      has = std::string_view(record, n).find("clmul", std::string_view(record, n).find("using ")) !=
+            std::string_view::npos;
   if (fd >= 0) ::close(fd);
   return has;
 }

@@ -31,6 +31,7 @@ static const char *const impl_names[SRN_CRC_IMPLS] = {
 	[SRN_CRC_TABLE] = "table",
 	[SRN_CRC_CRYPTO] = "crypto",
 	[SRN_CRC_CLMUL] = "clmul",
+	[SRN_CRC_WIDE] = "vpclmul",
 };
 
 static enum srn_crc_impl chosen __read_mostly = SRN_CRC_FOLD;
@@ -60,6 +61,7 @@ u32 srn_crc32_by(enum srn_crc_impl impl, u32 crc, const void *p, size_t len)
 		return crc32_le(crc, p, len);
 
 	switch (impl) {
+	case SRN_CRC_WIDE:
 	case SRN_CRC_CLMUL:
 		if (len >= SIMD_MIN && srn_crc32_clmul(&crc, p, len))
 			return crc;
@@ -83,7 +85,7 @@ u32 srn_crc32(u32 crc, const void *p, size_t len)
 
 bool srn_crc32_has_sections(void)
 {
-	return chosen == SRN_CRC_CLMUL;
+	return chosen == SRN_CRC_CLMUL || chosen == SRN_CRC_WIDE;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crc32_has_sections);
 
@@ -120,7 +122,21 @@ static u64 probe(enum srn_crc_impl impl, const void *buf)
 	return max(best, 1ULL);
 }
 
-static void choose(const void *buf, bool clmul)
+static bool has(enum srn_crc_impl impl)
+{
+	switch (impl) {
+	case SRN_CRC_CRYPTO:
+		return tfm;
+	case SRN_CRC_CLMUL:
+		return srn_crc32_find_clmul();
+	case SRN_CRC_WIDE:
+		return srn_crc32_find_wide();
+	default:
+		return true;
+	}
+}
+
+static void choose(const void *buf)
 {
 	u64 best = U64_MAX, mbps[SRN_CRC_IMPLS] = {};
 	enum srn_crc_impl impl;
@@ -128,8 +144,9 @@ static void choose(const void *buf, bool clmul)
 	for (impl = 0; impl < SRN_CRC_IMPLS; impl++) {
 		u64 ns;
 
-		if ((impl == SRN_CRC_CRYPTO && !tfm) || (impl == SRN_CRC_CLMUL && !clmul))
+		if (!has(impl))
 			continue;
+		srn_crc32_use_wide(impl == SRN_CRC_WIDE);
 		ns = probe(impl, buf);
 		mbps[impl] = PROBE_REPEAT * PROBE_SIZE * 1000ULL / ns;
 		if (ns < best) {
@@ -137,9 +154,10 @@ static void choose(const void *buf, bool clmul)
 			chosen = impl;
 		}
 	}
-	pr_info("CRC-32 in MB/s: fold %llu, table %llu, crypto %llu, clmul %llu: using %s\n",
+	srn_crc32_use_wide(chosen == SRN_CRC_WIDE);
+	pr_info("CRC-32 in MB/s: fold %llu, table %llu, crypto %llu, clmul %llu, vpclmul %llu: using %s\n",
 		mbps[SRN_CRC_FOLD], mbps[SRN_CRC_TABLE], mbps[SRN_CRC_CRYPTO],
-		mbps[SRN_CRC_CLMUL], impl_names[chosen]);
+		mbps[SRN_CRC_CLMUL], mbps[SRN_CRC_WIDE], impl_names[chosen]);
 }
 
 /* NULL where there is none, or where its state is not the word we rely on. */
@@ -162,7 +180,7 @@ int srn_crc32_init(void)
 	if (!buf)
 		return -ENOMEM;
 	tfm = find_crypto();
-	choose(buf, srn_crc32_find_clmul());
+	choose(buf);
 	kfree(buf);
 	return 0;
 }
@@ -172,13 +190,14 @@ enum srn_crc_impl srn_crc32_use(enum srn_crc_impl impl)
 	enum srn_crc_impl before = chosen;
 
 	chosen = impl;
+	srn_crc32_use_wide(impl == SRN_CRC_WIDE);
 	return before;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crc32_use);
 
 void srn_crc32_exit(void)
 {
-	chosen = SRN_CRC_FOLD;
+	srn_crc32_use(SRN_CRC_FOLD);
 	crypto_free_shash(tfm);
 	tfm = NULL;
 }

@@ -11,6 +11,7 @@ enum srn_crc_impl {
 	SRN_CRC_TABLE,		/* the kernel's crc32_le() */
 	SRN_CRC_CRYPTO,		/* the best "crc32" of the crypto API, SIMD on many CPUs */
 	SRN_CRC_CLMUL,		/* crc_clmul.c */
+	SRN_CRC_WIDE,		/* the same, by VPCLMULQDQ */
 	SRN_CRC_IMPLS,
 };
 
@@ -66,6 +67,17 @@ bool srn_crc32_find_clmul(void);
  */
 bool srn_crc32_clmul(u32 *crc, const void *p, size_t len);
 
+/** srn_crc32_find_wide() - whether it has VPCLMULQDQ, too, for srn_crc32_use_wide(); any context */
+bool srn_crc32_find_wide(void);
+
+/**
+ * srn_crc32_use_wide() - have crc_clmul.c take two lanes by one instruction, or not
+ * @yes: only where srn_crc32_find_wide() is true
+ *
+ * Any context, but nobody may be in a section. Return: what it did before.
+ */
+bool srn_crc32_use_wide(bool yes);
+
 /* For crc.c and for tests: a FPU section, or false where there is none to be had. */
 bool srn_crc32_fpu_begin(void);
 void srn_crc32_fpu_end(void);
@@ -90,7 +102,7 @@ struct srn_crc {
  */
 bool srn_crc32_begin(size_t len);
 void srn_crc32_end(void);
-/** srn_crc32_has_sections() - whether crc_clmul.c's way was found to be the fastest; any context */
+/** srn_crc32_has_sections() - whether one of crc_clmul.c's ways was found to be the fastest; any context */
 bool srn_crc32_has_sections(void);
 
 /** srn_crc32_add() - feed bytes, any number from any address; in a section */

@@ -4,6 +4,7 @@
  * towards the end by two products, one for each half, with the remainders of x^(n + 32) and of
  * x^(n - 32), and added to what stands there. Eight such accumulators are under way at a time,
  * since a product takes several cycles. The kernel's driver has four, of two-operand instructions.
+ * Newer CPUs make two products by one instruction: there each accumulator is two, side by side.
  *
  * Bit 0 of a byte is its first on the wire. A product of two such words is one bit short, hence
  * the constants are a bit further to the left.
@@ -28,8 +29,12 @@
 
 #define LANE	16			/* bytes of an accumulator */
 #define ROUND	SRN_CRC_CLMUL_MIN	/* of eight */
+#define PAIR	(2 * LANE)		/* where one product is of two lanes: VPCLMULQDQ */
+#define WIDE	(8 * PAIR)		/* a round of these */
+#define WIDE_MIN (2 * WIDE)		/* what that pays for */
 
 /* For the lower half and for the upper, by how many lanes. */
+static const u64 by_sixteen[2] __aligned(LANE) = { 0x11542778a, 0x1322d1430 };
 static const u64 by_eight[2] __aligned(LANE) = { 0x1e88ef372, 0x14a7fe880 };
 static const u64 by_four[2] __aligned(LANE) = { 0x154442bd4, 0x1c6e41596 };
 static const u64 by_two[2] __aligned(LANE) = { 0x0f1da05aa, 0x15a546366 };
@@ -54,6 +59,18 @@ static const u64 barrett[2] __aligned(LANE) = { 0x1db710641, 0x1f7011641 };
 #define ADD_BEHIND(at, n)	"vpxor " #at "+%c[skip](%[p]), " X(n) ", " X(n) "\n\t"
 #define JOIN(n, to)		"vpxor " X(n) ", " X(to) ", " X(to) "\n\t"
 
+/* The same for pairs. */
+#define Y(n)			"%%ymm" #n
+#define LOAD_PAIR(at, n)	"vmovdqu " #at "(%[p]), " Y(n) "\n\t"
+#define MOVE_PAIR(n, tmp)						\
+	"vpclmulqdq $0x11, " Y(15) ", " Y(n) ", " Y(tmp) "\n\t"		\
+	"vpclmulqdq $0x00, " Y(15) ", " Y(n) ", " Y(n) "\n\t"		\
+	"vpxor " Y(tmp) ", " Y(n) ", " Y(n) "\n\t"
+#define ADD_PAIR(at, n)		"vpxor " #at "(%[p]), " Y(n) ", " Y(n) "\n\t"
+#define JOIN_PAIR(n, to)	"vpxor " Y(n) ", " Y(to) ", " Y(to) "\n\t"
+
+#define PAIR_FACTORS(by) asm volatile("vbroadcasti128 %0, %%ymm15" : : "m" (by))
+#define WIDE_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[WIDE])(p))
 #define FACTORS(by)	asm volatile("vmovdqa %0, %%xmm15" : : "m" (by))
 #define ROUND_OF(p)	[p] "r" (p), "m" (*(const u8 (*)[ROUND])(p))
 #define ROUND_BEHIND(p, skip) [p] "r" (p), [skip] "i" (skip), "m" (*(const u8 (*)[ROUND])((p) + (skip)))
@@ -154,6 +171,53 @@ static __always_inline void fold_rounds(const void *p, size_t len)
 		fold_lane(p);
 }
 
+/* The same in pairs. What is due to the first lane has nothing above it: xmm8's is the lower half. */
+static __always_inline void begin_wide(const void *p)
+{
+	asm volatile(LOAD_PAIR(0, 0) LOAD_PAIR(32, 1) LOAD_PAIR(64, 2) LOAD_PAIR(96, 3)
+		     LOAD_PAIR(128, 4) LOAD_PAIR(160, 5) LOAD_PAIR(192, 6) LOAD_PAIR(224, 7)
+		     JOIN_PAIR(8, 0) : : WIDE_OF(p));
+}
+
+static __always_inline void fold_wide(const void *p)
+{
+	asm volatile(MOVE_PAIR(0, 8) MOVE_PAIR(1, 9) MOVE_PAIR(2, 10) MOVE_PAIR(3, 11)
+		     ADD_PAIR(0, 0) ADD_PAIR(32, 1) ADD_PAIR(64, 2) ADD_PAIR(96, 3)
+		     MOVE_PAIR(4, 8) MOVE_PAIR(5, 9) MOVE_PAIR(6, 10) MOVE_PAIR(7, 11)
+		     ADD_PAIR(128, 4) ADD_PAIR(160, 5) ADD_PAIR(192, 6) ADD_PAIR(224, 7)
+		     : : WIDE_OF(p));
+}
+
+/* Eight pairs to one, that to xmm7, and nothing stays above the lower halves. */
+static __always_inline void fold_pairs(void)
+{
+	PAIR_FACTORS(by_eight);
+	asm volatile(MOVE_PAIR(0, 8) MOVE_PAIR(1, 9) MOVE_PAIR(2, 10) MOVE_PAIR(3, 11)
+		     JOIN_PAIR(0, 4) JOIN_PAIR(1, 5) JOIN_PAIR(2, 6) JOIN_PAIR(3, 7) : : );
+	PAIR_FACTORS(by_four);
+	asm volatile(MOVE_PAIR(4, 8) MOVE_PAIR(5, 9) JOIN_PAIR(4, 6) JOIN_PAIR(5, 7) : : );
+	PAIR_FACTORS(by_two);
+	asm volatile(MOVE_PAIR(6, 8) JOIN_PAIR(6, 7)
+		     "vextracti128 $1, " Y(7) ", " X(6) "\n\t"
+		     "vzeroupper" : : );
+	FACTORS(by_one);
+	asm volatile(MOVE(7, 8) JOIN(6, 7) : : );
+}
+
+/* As fold_rounds(), of WIDE_MIN bytes and more. */
+static __always_inline void fold_wides(const void *p, size_t len)
+{
+	const void *end = p + len;
+
+	begin_wide(p);
+	PAIR_FACTORS(by_sixteen);
+	for (p += WIDE; end - p >= WIDE; p += WIDE)
+		fold_wide(p);
+	fold_pairs();
+	for (; p < end; p += LANE)
+		fold_lane(p);
+}
+
 static __always_inline void fold_few(const void *p, size_t len)
 {
 	const void *end = p + len;
@@ -163,6 +227,9 @@ static __always_inline void fold_few(const void *p, size_t len)
 	for (p += LANE; p < end; p += LANE)
 		fold_lane(p);
 }
+
+/* Whether pairs are taken. */
+static bool wide __read_mostly;
 
 void srn_crc32_add(struct srn_crc *crc, const void *p, size_t len)
 {
@@ -175,7 +242,9 @@ void srn_crc32_add(struct srn_crc *crc, const void *p, size_t len)
 			due_lanes();
 		else
 			due_state(crc->state);
-		if (lanes >= ROUND)
+		if (lanes >= WIDE_MIN && wide)
+			fold_wides(p, lanes);
+		else if (lanes >= ROUND)
 			fold_rounds(p, lanes);
 		else
 			fold_few(p, lanes);
@@ -254,6 +323,22 @@ bool srn_crc32_find_clmul(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_clmul);
 
+bool srn_crc32_find_wide(void)
+{
+	return srn_crc32_find_clmul() && boot_cpu_has(X86_FEATURE_AVX2) &&
+		boot_cpu_has(X86_FEATURE_VPCLMULQDQ);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_wide);
+
+bool srn_crc32_use_wide(bool yes)
+{
+	bool before = wide;
+
+	wide = yes;
+	return before;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_use_wide);
+
 bool srn_crc32_clmul(u32 *crc, const void *p, size_t len)
 {
 	struct srn_crc sum = { .state = *crc };
@@ -297,6 +382,18 @@ bool srn_crc32_find_clmul(void)
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_clmul);
+
+bool srn_crc32_find_wide(void)
+{
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_find_wide);
+
+bool srn_crc32_use_wide(bool yes)
+{
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32_use_wide);
 
 bool srn_crc32_clmul(u32 *crc, const void *p, size_t len)
 {

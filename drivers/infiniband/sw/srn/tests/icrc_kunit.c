@@ -180,6 +180,7 @@ static const struct impl_row {
 	{ "fold", SRN_CRC_FOLD },
 	{ "crypto", SRN_CRC_CRYPTO },
 	{ "clmul", SRN_CRC_CLMUL },
+	{ "vpclmul", SRN_CRC_WIDE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(impl, impls, desc);
@@ -235,6 +236,31 @@ static void srn_crc_clmul_test(struct kunit *test)
 					    "%u bytes from %u", len, shift);
 		}
 	}
+}
+
+/* By pairs of lanes: each number of rounds, lanes and bytes behind them, and that it is what is taken. */
+static void srn_crc_clmul_wide_test(struct kunit *test)
+{
+	const u8 *bytes = filled(test, 2048);
+	enum srn_crc_impl before;
+	unsigned int len, shift, wrong = 0;
+	bool took;
+	u32 crc;
+
+	if (!srn_crc32_find_wide())
+		kunit_skip(test, "this CPU has no VPCLMULQDQ");
+	before = srn_crc32_use(SRN_CRC_WIDE);
+	for (len = 480; len <= 1100; len += len % 16 == 1 ? 14 : 1) {
+		for (shift = 0; shift < 48; shift += 17) {
+			crc = len * 0x9e3779b1u;
+			wrong += !srn_crc32_clmul(&crc, bytes + shift, len);
+			wrong += crc != slow_crc(len * 0x9e3779b1u, bytes + shift, len);
+		}
+	}
+	took = srn_crc32_use_wide(true);
+	srn_crc32_use(before);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_TRUE(test, took);
 }
 
 /* As in a softirq that interrupted who uses the FPU. */
@@ -394,6 +420,7 @@ static struct kunit_case srn_icrc_cases[] = {
 	KUNIT_CASE_PARAM(srn_crc_model_test, impl_gen_params),
 	KUNIT_CASE_PARAM(srn_crc_long_test, impl_gen_params),
 	KUNIT_CASE(srn_crc_clmul_test),
+	KUNIT_CASE(srn_crc_clmul_wide_test),
 	KUNIT_CASE(srn_crc_clmul_within_test),
 	KUNIT_CASE(srn_crc_check_value_test),
 	KUNIT_CASE(srn_crc_fold_multiple_test),

@@ -32,19 +32,50 @@ static u32 sum_of(const u8 *p, u32 a, u32 b, u32 c)
 	return srn_crc32_state(&crc);
 }
 
+/* Returns of how many three of @num lengths the CRC is wrong; in a section. */
+static u32 wrong_pieces(const u8 *bytes, const u32 *lens, u32 num)
+{
+	u32 i, k, l, wrong = 0;
+
+	for (i = 0; i < num; i++)
+		for (k = 0; k < num; k++)
+			for (l = 0; l < num; l++)
+				wrong += sum_of(bytes + 1, lens[i], lens[k], lens[l]) !=
+					 slow_crc(SEED, bytes + 1, lens[i] + lens[k] + lens[l]);
+	return wrong;
+}
+
 static void srn_crc_pieces_test(struct kunit *test)
 {
 	const u8 *bytes = filled(test, 3 * 300 + 1);
-	u32 i, k, l, wrong = 0;
+	u32 wrong;
 
 	if (!begin(test))
 		kunit_skip(test, "this CPU has no carry-less multiplication");
-	for (i = 0; i < ARRAY_SIZE(lens); i++)
-		for (k = 0; k < ARRAY_SIZE(lens); k++)
-			for (l = 0; l < ARRAY_SIZE(lens); l++)
-				wrong += sum_of(bytes + 1, lens[i], lens[k], lens[l]) !=
-					 slow_crc(SEED, bytes + 1, lens[i] + lens[k] + lens[l]);
+	wrong = wrong_pieces(bytes, lens, ARRAY_SIZE(lens));
 	srn_crc32_fpu_end();
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+/* What is taken in pairs of lanes goes on from, and to, what is not. */
+static void srn_crc_wide_pieces_test(struct kunit *test)
+{
+	static const u32 wide[] = { 0, 5, 16, 128, 511, 512, 785, 1024 };
+	const u8 *bytes = filled(test, 3 * 1024 + 1);
+	enum srn_crc_impl before;
+	u32 wrong = 0;
+	bool begun;
+
+	if (!srn_crc32_find_wide())
+		kunit_skip(test, "this CPU has no VPCLMULQDQ");
+	before = srn_crc32_use(SRN_CRC_WIDE);
+	begun = srn_crc32_fpu_begin();
+	if (begun) {
+		wrong = wrong_pieces(bytes, wide, ARRAY_SIZE(wide));
+		srn_crc32_fpu_end();
+	}
+	srn_crc32_use(before);
+	KUNIT_EXPECT_TRUE(test, begun);
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
@@ -300,6 +331,7 @@ static void srn_icrc_packets_test(struct kunit *test)
 
 static struct kunit_case srn_icrc_section_cases[] = {
 	KUNIT_CASE(srn_crc_pieces_test),
+	KUNIT_CASE(srn_crc_wide_pieces_test),
 	KUNIT_CASE(srn_icrc_section_test),
 	KUNIT_CASE(srn_icrc_flip_test),
 	KUNIT_CASE(srn_icrc_short_test),
