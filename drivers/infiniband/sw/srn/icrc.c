@@ -3,6 +3,7 @@
  * itself is crc.c's.
  */
 #include "crc.h"
+#include "front.h"
 #include "icrc.h"
 #include "wire.h"
 
@@ -16,78 +17,22 @@
 #include <linux/udp.h>
 #include <linux/unaligned.h>
 
-/* State after ~0 was fed the eight 0xff bytes that stand for the LRH. */
-#define CRC_AFTER_LRH	0xdebb20e3u
-
 /* Offset of the byte that holds FECN, BECN and reserved bits: switches set them. */
 #define BTH_RESV8A	offsetof(struct srn_bth, dqpn)
 
-/* At any address. */
-struct udp_bth {
-	struct udphdr udp;
-	struct srn_bth bth;
-} __packed;
-
-struct front_v4 {
-	struct iphdr ip;
-	struct udp_bth rest;
-} __packed;
-
-struct front_v6 {
-	struct ipv6hdr ip;
-	struct udp_bth rest;
-} __packed;
-
-static_assert(sizeof(struct front_v4) == 40);
-static_assert(sizeof(struct front_v6) == 60);
-
-static void mask_udp_bth(struct udp_bth *to, const void *from)
+/* The BTH, behind a UDP header. */
+static void mask_bth(u8 *to, const void *udp_bth)
 {
-	memcpy(to, from, sizeof(*to));
-	to->udp.check = CSUM_MANGLED_0;
-	((u8 *)&to->bth)[BTH_RESV8A] = 0xff;
-}
-
-static void mask_v4(struct front_v4 *to, const void *ip, const void *udp_bth)
-{
-	memcpy(&to->ip, ip, sizeof(to->ip));
-	to->ip.tos = 0xff;
-	to->ip.ttl = 0xff;
-	to->ip.check = CSUM_MANGLED_0;
-	mask_udp_bth(&to->rest, udp_bth);
-}
-
-static void mask_v6(struct front_v6 *to, const void *ip, const void *udp_bth)
-{
-	__be32 first;
-
-	memcpy(&to->ip, ip, sizeof(to->ip));
-	/* All of the first word but the version. */
-	first = get_unaligned((const __be32 *)ip) | cpu_to_be32(0x0fffffff);
-	memcpy(&to->ip, &first, sizeof(first));
-	to->ip.hop_limit = 0xff;
-	mask_udp_bth(&to->rest, udp_bth);
-}
-
-static u32 hdr_v4(const void *ip, const void *udp_bth)
-{
-	struct front_v4 masked;
-
-	mask_v4(&masked, ip, udp_bth);
-	return srn_crc32(CRC_AFTER_LRH, &masked, sizeof(masked));
-}
-
-static u32 hdr_v6(const void *ip, const void *udp_bth)
-{
-	struct front_v6 masked;
-
-	mask_v6(&masked, ip, udp_bth);
-	return srn_crc32(CRC_AFTER_LRH, &masked, sizeof(masked));
+	memcpy(to, udp_bth + sizeof(struct udphdr), sizeof(struct srn_bth));
+	to[BTH_RESV8A] = 0xff;
 }
 
 u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6)
 {
-	return is_v6 ? hdr_v6(ip, udp_bth) : hdr_v4(ip, udp_bth);
+	u8 bth[sizeof(struct srn_bth)];
+
+	mask_bth(bth, udp_bth);
+	return srn_crc32(srn_front_crc(ip, udp_bth, is_v6), bth, sizeof(bth));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_hdr);
 
@@ -173,25 +118,26 @@ EXPORT_SYMBOL_IF_KUNIT(srn_icrc_skb);
  */
 #define LANE		16
 #define LRH_LEFT	4
-#define FRONT_MAX	(LRH_LEFT + sizeof(struct front_v6) + LANE)
+#define UDP_BTH		(sizeof(struct udphdr) + sizeof(struct srn_bth))
+#define FRONT_MAX	(LRH_LEFT + sizeof(struct srn_front) + sizeof(struct srn_bth) + LANE)
 
 /* Returns how many bytes are behind @ip's headers in it. */
 static u32 add_front(struct sum *sum, const void *ip, const void *udp_bth, bool is_v6, u32 linear)
 {
 	u32 more = linear % LANE;
-	u32 len = LRH_LEFT + (is_v6 ? sizeof(struct front_v6) : sizeof(struct front_v4)) + more;
+	struct srn_front masked __uninitialized;
+	u32 front_len = srn_front_mask(&masked, ip, udp_bth, is_v6);
+	u32 len = LRH_LEFT + front_len + sizeof(struct srn_bth) + more;
 	u8 front[round_up(FRONT_MAX, LANE)] __uninitialized, *end = front + round_up(len, LANE);
 	u8 *at = end - len;
 
 	memset(front, 0, LANE);		/* the most that is in front of them */
 	memset(at, 0xff, LRH_LEFT);
 	at += LRH_LEFT;
-	if (is_v6)
-		mask_v6((void *)at, ip, udp_bth);
-	else
-		mask_v4((void *)at, ip, udp_bth);
+	memcpy(at, &masked, is_v6 ? SRN_FRONT_V6 : SRN_FRONT_V4);
+	mask_bth(at + front_len, udp_bth);
 	if (more)
-		memcpy(end - more, udp_bth + sizeof(struct udp_bth), more);
+		memcpy(end - more, udp_bth + UDP_BTH, more);
 	srn_crc32_add(&sum->crc, front, end - front);
 	return more;
 }
@@ -217,7 +163,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_icrc_end);
 __le32 srn_icrc_packet_in(bool section, const struct sk_buff *skb, const void *ip, const void *udp_bth,
 			  bool is_v6)
 {
-	u32 from = (const u8 *)udp_bth - skb->data + sizeof(struct udp_bth), end = skb->len - SRN_ICRC_SIZE;
+	u32 from = (const u8 *)udp_bth - skb->data + UDP_BTH, end = skb->len - SRN_ICRC_SIZE;
 	u32 linear = min(end, skb_headlen(skb));
 	struct sum sum = { .section = section };
 
@@ -297,10 +243,18 @@ EXPORT_SYMBOL_IF_KUNIT(srn_icrc_is_good);
 
 int srn_icrc_init(void)
 {
-	return srn_crc32_init();
+	int ret = srn_front_init();
+
+	if (ret)
+		return ret;
+	ret = srn_crc32_init();
+	if (ret)
+		srn_front_exit();
+	return ret;
 }
 
 void srn_icrc_exit(void)
 {
 	srn_crc32_exit();
+	srn_front_exit();
 }
