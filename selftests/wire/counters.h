@@ -2,6 +2,7 @@
 // The device's hw_counters, as sysfs shows them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -9,11 +10,11 @@
 
 namespace wire {
 
-// A snapshot to compare with. The core caches counters for some milliseconds,
-// so everything here waits for a change instead of reading once.
+// A snapshot to compare with, of what was counted until now. The core caches counters for some
+// milliseconds, so it waits for the end of that, and what looks for a change does not read once.
 class Counters {
  public:
-  Counters() : before_(Read()) {}
+  Counters() : before_(ReadFresh()) {}
 
   // Waits until the counter has grown by at least `least` since the snapshot.
   bool Grew(const std::string& name, uint64_t least = 1) const;
@@ -25,9 +26,14 @@ class Counters {
   static uint64_t Now(const std::string& name);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   uint64_t GrowthSoFar(const std::string& name) const;
   bool Has(const std::string& name) const { return before_.contains(name); }
   static share::CounterValues Read();
+  static share::CounterValues ReadFresh();
+
+  static Clock::time_point last_read_;
   share::CounterValues before_;
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Responder: where the host is short of memory, what came early is let go of, and comes again.
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include <roce/sack.h>
 #include <share/shrink.h>
@@ -32,12 +35,28 @@ class RcShed : public HoldTest {
     ASSERT_TRUE(sack) << packet.ToString();
     EXPECT_EQ(sack->held, held);
   }
-  // All that is held here: so many packets since `counters`.
+  // The last of those that tell of packets which came in one go, or one by one.
+  void ExpectToldOf(int psn, const std::set<uint32_t>& held) {
+    for (;;) {
+      const Packet packet = peer().Expect();
+      if (!packet.info().valid) return;  // Expect() has complained
+      EXPECT_EQ(packet.bth.psn, PeerPsn(psn));
+      const std::optional<roce::Sack> sack = roce::DecodeSack(packet);
+      ASSERT_TRUE(sack) << packet.ToString();
+      ASSERT_TRUE(std::ranges::includes(held, sack->held)) << packet.ToString();
+      if (sack->held == held) return;
+    }
+  }
+  // All that is held here: so many packets since `counters`. What is asked for is given in the QP's
+  // turn: on a busy machine not before the next look, which then asks for nothing, so once more.
   static void ExpectShed(const Counters& counters, uint64_t num) {
+    constexpr int kTries = 5;
     EXPECT_TRUE(counters.Grew("rcvd_held", num));
     ASSERT_TRUE(share::Shrink());
-    EXPECT_TRUE(counters.Grew("rcvd_hold_shed", num));
-    EXPECT_EQ(counters.Growth("rcvd_hold_shed"), counters.Growth("rcvd_held"));
+    for (int i = 1; i < kTries && !counters.Grew("rcvd_hold_shed", num); ++i)
+      ASSERT_TRUE(share::Shrink());
+    EXPECT_EQ(counters.Growth("rcvd_hold_shed"), num);
+    EXPECT_EQ(counters.Growth("rcvd_held"), num);
   }
 };
 SRN_ANY_IP_VERSION(RcShed);
@@ -104,10 +123,8 @@ TEST_P(RcShed, WhoWasToldIsAsked) {
   Start();
   Greet();
   const Counters counters;
-  Hold({1}, 9);
-  ExpectSackOf(0, {1});
-  Hold({2, 3}, 9);
-  peer().Drain();
+  Hold({1, 2, 3}, 9);
+  ExpectToldOf(0, {1, 2, 3});
   ExpectShed(counters, 3);
   peer().ExpectNothing();
   Send(WriteTo(0, 0));
@@ -127,8 +144,7 @@ TEST_P(RcShed, GapOfMoreThanOneIsFilledFirst) {
   Greet();
   const Counters counters;
   Hold({3, 4}, 9);
-  ExpectSackOf(0, {3});
-  peer().Drain();
+  ExpectToldOf(0, {3, 4});
   ExpectShed(counters, 2);
   for (int psn : {0, 1}) {
     Send(WriteTo(psn, 0));
@@ -164,8 +180,8 @@ TEST_P(RcShed, RefusedRequestIsTakenWithoutWhatWasBehindIt) {
   ASSERT_TRUE(nak.aeth);
   EXPECT_EQ(roce::KindOf(nak.aeth->syndrome), roce::AethKind::kRnrNak);
   Hold({1, 2}, 9);
-  peer().Drain();
   ExpectShed(counters, 2);
+  peer().Drain();  // where they came late, a NAK
   ep().PostRecv(7, 0, 64);
   Send(SendMessage(PeerPsn(0), Bytes(16, 1), mtu()));
   ExpectReceived(7, 16);
@@ -174,22 +190,30 @@ TEST_P(RcShed, RefusedRequestIsTakenWithoutWhatWasBehindIt) {
   EXPECT_EQ(ep().Copy(kPlace, 16), Bytes(16, 1));
 }
 
-// Else it would be taken again at once. That ends after a second.
+// Else it would be taken again at once. That ends after a second, which a machine that is busy may
+// have missed.
 TEST_P(RcShed, LessIsHeldForAWhile) {
-  constexpr int kMany = 100;
-  Start({.mtu = 4096});
-  Counters counters;
-  Hold({1}, 1);
-  ExpectNakOf(0);
-  ExpectShed(counters, 1);
-  for (int i = 1; i <= kMany; ++i) Send(WriteTo(i, 1, 0, mtu()));
-  EXPECT_TRUE(counters.Grew("rcvd_hold_full"));
-  const uint64_t few = counters.Growth("rcvd_held") - 1;
+  constexpr int kMany = 100, kTries = 10;
+  constexpr std::chrono::seconds kScarce{1};
+  using Clock = std::chrono::steady_clock;
+  uint64_t few = 0;
+  for (int i = 0; i < kTries && !HasFailure(); ++i) {
+    Restart({.mtu = 4096});
+    const Counters counters;
+    Hold({1}, 1);
+    ExpectNakOf(0);
+    const Clock::time_point began = Clock::now();
+    ExpectShed(counters, 1);
+    for (int psn = 1; psn <= kMany; ++psn) Send(WriteTo(psn, 1, 0, mtu()));
+    EXPECT_TRUE(counters.Grew("out_of_sequence", 1 + kMany));
+    few = counters.Growth("rcvd_held") - 1;
+    if (Clock::now() < began + kScarce) break;
+  }
   EXPECT_GT(few, 10u);
   EXPECT_LT(few, uint64_t{kMany} / 2);
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  counters = {};
-  for (int i = 1; i <= kMany; ++i) Send(WriteTo(i, 1, 0, mtu()));
+  const Counters counters;
+  for (int psn = 1; psn <= kMany; ++psn) Send(WriteTo(psn, 1, 0, mtu()));
   EXPECT_TRUE(counters.Grew("rcvd_held", kMany - few));
   EXPECT_EQ(counters.Growth("rcvd_hold_full"), 0u);
 }

@@ -50,6 +50,19 @@ class TransportCounters : public WireTest {
 };
 INSTANTIATE_TEST_SUITE_P(Ip, TransportCounters, testing::Values(net::IpVersion::kV4), VersionName);
 
+// What came just before it is in it, though the core may show what it has shown a moment ago: or
+// not, so more than one try.
+TEST_P(TransportCounters, SnapshotIsOfNow) {
+  Start();
+  for (int psn = 0; psn < 20; ++psn) {
+    Counters::Now("rcvd_pkts");
+    peer().Send(GoodWrite(psn));
+    ExpectAckedUpTo(PeerPsn(psn), psn + 1);
+    const Counters before;
+    ExpectSteps(before, {{"rcvd_pkts", 0}, {"rcvd_bytes", 0}, {"sent_ack", 0}});
+  }
+}
+
 TEST_P(TransportCounters, RequestAndItsAck) {
   Start();
   const Counters before;
