@@ -62,7 +62,7 @@ build_unit() {
 limit_of() {
 	local took
 
-	took=$(sed -n "s/^$1 //p" "$room/took" 2>/dev/null | tail -n 1)
+	took=$(sed -n "s/^$1 //p" "$room/took" 2>/dev/null | sort -n | tail -n 1)
 	echo $((took ? took * 3 + 60 : limit_default))
 }
 
@@ -172,7 +172,8 @@ worker() {
 	done
 }
 
-# union SUITE: which of its tests the chosen mutations want, for a run without a fault.
+# union SUITE: which of its tests the chosen mutations want, for a run without a fault. Of KUnit, which
+# takes one glob, each by itself.
 union() {
 	local name item globs=''
 
@@ -184,7 +185,10 @@ union() {
 			esac
 		done
 	done
-	[ -z "$globs" ] || echo "$1=${globs#:}"
+	[ -n "$globs" ] || return 0
+	globs=${globs#:}
+	[ "$1" != kunit ] || globs=${globs//:/$'\n'kunit=}
+	echo "$1=$globs"
 }
 
 # any_unit unit|bench: whether these are wanted.

@@ -9,12 +9,26 @@
 #	old       text of the file that is there once; several old lines are one text
 #	new       what stands there instead; a record without it takes the text away
 #	seen      suites, the cheapest first: unit, bench, kunit, wire, verbs; wire=GLOB runs only the
-#	          tests of it that match
+#	          tests of it that match. KUnit takes one glob: kunit=GLOB kunit=GLOB for two
 #	survives  why no test can see it
 
 # shellcheck disable=SC2034
 mutations=()	# names, in the order of the lists
 declare -A mut_file=() mut_old=() mut_new=() mut_seen=() mut_why=()
+
+# check_seen LIST NAME ITEM: what names no test, or more than the suite can choose, would run none, and
+# the mutation would survive them.
+check_seen() {
+	local suite=${3%%=*} glob=${3#*=}
+
+	[[ " unit bench kunit wire verbs " = *" $suite "* ]] || die "$1: nobody runs '$3'"
+	[ "$3" != "$suite" ] || return 0
+	[ -n "$glob" ] || die "$1: '$3' chooses no test: $2"
+	case $suite in
+	unit | bench) die "$1: all of $suite runs, whatever '$3' says: $2" ;;
+	kunit) [[ $glob != *[:,]* ]] || die "$1: KUnit takes one glob, not '$3': $2" ;;
+	esac
+}
 
 # end_record LIST: keeps the record that was read, if there was one.
 end_record() {
@@ -25,7 +39,7 @@ end_record() {
 		[ -n "${record[$key]-}" ] || die "$1: a record without $key: ${record[name]-}"
 	done
 	for key in ${record[seen]}; do
-		[[ " unit bench kunit wire verbs " = *" ${key%%=*} "* ]] || die "$1: nobody runs '$key'"
+		check_seen "$1" "${record[name]}" "$key"
 	done
 	key=${record[name]}
 	[ -z "${mut_file[$key]-}" ] || die "$1: there is another $key"
