@@ -114,6 +114,19 @@ list() {
 	printf '%s\n' "$@"
 }
 
+# judge_unstable: few are borne, and none that is so twice, of which chance is no likely reason.
+judge_unstable() {
+	local test
+
+	[ ${#unstable[@]} != 0 ] || return 0
+	if [ ${#unstable[@]} -gt $unstable_borne ]; then
+		fail "${#unstable[@]} tests are unstable, and at most $unstable_borne may be"
+	fi
+	while read -r test; do
+		fail "$test is unstable more than once"
+	done < <(printf '%s\n' "${unstable[@]}" | sed -E 's/^[^:]*: [0-9]+ //' | sort | uniq -d)
+}
+
 # report LOGS [LEFT-OUT...]: the end of all; its last line is the sum. True if nothing
 # failed.
 report() {
@@ -123,16 +136,15 @@ report() {
 	if [ -n "${SRN_FILTER-}" ] && [ $hits = 0 ]; then
 		fail "no test matches SRN_FILTER='$SRN_FILTER'"
 	fi
-	if [ ${#unstable[@]} -gt $unstable_borne ]; then
-		fail "${#unstable[@]} tests are unstable, and at most $unstable_borne may be"
-	fi
+	judge_unstable
 	list "not run without SRN_LONG=1" "$@"
 	list "not as planned (SRN_PLAN=1 writes plans anew)" ${unplanned[@]+"${unplanned[@]}"}
 	title "$SECONDS s, logs in $logs"
 	for line in ${spent[@]+"${spent[@]}"}; do
 		printf '%6d s  %s\n' "${line%% *}" "${line#* }"
 	done
-	list "unstable: failed, then passed by themselves (selftests/README.rst)" ${unstable[@]+"${unstable[@]}"}
+	list "${#unstable[@]} unstable: failed, then passed by themselves (selftests/README.rst)" \
+		${unstable[@]+"${unstable[@]}"}
 	# Last, where a report's end is all that is kept of it.
 	list "failed" ${failures[@]+"${failures[@]}"}
 	echo "$passed passed, $failed failed, $skipped skipped"

@@ -107,20 +107,21 @@ gtest_filter() {
 # those that never ran because the program died. SRN_FILTER takes the place of the
 # program's own filter.
 run_gtest() {
-	local program=$1 log=$WORK/gtest.log lines rc=0 name filter=() unstable=''
+	local program=$1 log=$WORK/gtest.log lines rc=0 name filter=() unstable
 
 	name=$(basename "$program")
 	[ -z "${SRN_FILTER-}" ] || filter=("--gtest_filter=$(gtest_filter "$SRN_FILTER")")
+	: >"$WORK/unstable"
 	lines=$(dmesg_lines)
 	run_limited "${GTEST_TIMEOUT:-$((600 * SLOW))}" "$@" ${filter[@]+"${filter[@]}"} \
 		>"$log" 2>&1 </dev/null || rc=$?
 	# Not in $(): there what run_limited starts gets no process group, and can't be ended.
-	unstable_tests "$log" "$@" >"$WORK/unstable"
+	[ $rc != 1 ] || unstable_tests "$log" "$@" >"$WORK/unstable"
 	unstable=$(cat "$WORK/unstable")
 	awk -v program="$name" -v status="$rc" -v filter="${SRN_FILTER-}" -v unstable="$unstable" \
 		-f "$SRN_TREE/selftests/lib/gtest2tap.awk" "$log" >"$WORK/tap"
 	renumber "$WORK/tap"
-	[ -z "$unstable" ] || [ "$unstable" != "$(failed_tests "$log")" ] || rc=0
+	[ -z "$unstable" ] || [ "$unstable" != "$(failed_tests "$log" | cut -d' ' -f1)" ] || rc=0
 	if ! dmesg_clean_since "$lines"; then
 		diag "reported during: $(dmesg_tests_since "$lines" | tr '\n' ' ')"
 		not_ok "$name: kernel log"
@@ -130,41 +131,47 @@ run_gtest() {
 }
 
 # A test that depends on time fails once in some thousand runs, since the machine stood still, and of
-# thousands of tests one does in each run. So a test of the default run that fails is run again by itself.
-# If it passes each time it is told as unstable, with all that it said when it failed, and the runner bears
-# few of these (results.sh). Nothing is run again where a person chose the tests, in the long run, for
-# mutants, where more than two failed, or where the program died; and what the kernel reports is a failure
-# whenever it does.
+# thousands of tests one does in each run. Where a suite has said MAY_BE_LATE=1, a test that fails in the
+# default run is run again by itself. If it passes each time it is told as unstable, with all that it said
+# when it failed, and the runner bears few of these (results.sh). Nothing is run again where a person chose
+# the tests, in the long run, for mutants, where more than two failed, where anything else is wrong with
+# the program, its status included; and what the kernel reports is a failure all the same.
 unstable_times=3
 unstable_most=2
 
-# failed_tests LOG: of a GoogleTest program that came to its end, else none.
+# failed_tests LOG: 'NAME MILLISECONDS' of each, if they are all that GoogleTest found wrong; else none.
 failed_tests() {
-	grep -q '^\[==========\] .* ran\.' "$1" || return 0
-	sed -nE 's/^\[  FAILED  \] ([^ ,]+).* \([0-9]+ ms\)$/\1/p' "$1"
+	local num
+
+	num=$(sed -nE 's/^\[  FAILED  \] ([0-9]+) tests?, listed below:$/\1/p' "$1")
+	! grep -q '^ *[0-9]* FAILED TEST SUITE' "$1" || return 0
+	sed -nE 's/^\[  FAILED  \] ([^ ,]+).* \(([0-9]+) ms\)$/\1 \2/p' "$1" >"$WORK/failed"
+	[ "$(wc -l <"$WORK/failed")" != "$num" ] || cat "$WORK/failed"
 }
 
 # unstable_tests LOG PROGRAM [ARG...]: those of failed_tests that pass now. A filter behind the
 # program's own is the one that counts.
 unstable_tests() {
-	local failed test
+	local failed test ms
 
-	[ -z "${SRN_FILTER-}${SRN_LONG-}${SRN_STRICT-}${GTEST_FAIL_FAST-}" ] || return 0
+	[ -n "${MAY_BE_LATE-}" ] && [ -z "${SRN_FILTER-}${SRN_LONG-}${SRN_STRICT-}${GTEST_FAIL_FAST-}" ] ||
+		return 0
 	mapfile -t failed < <(failed_tests "$1")
 	shift
 	[ ${#failed[@]} -le $unstable_most ] || return 0
 	for test in ${failed[@]+"${failed[@]}"}; do
-		! passes_again "$test" "$@" || echo "$test"
+		ms=${test#* }
+		! passes_again "${test% *}" $(((10 + ms / 300) * SLOW)) "$@" || echo "${test% *}"
 	done
 }
 
-# passes_again TEST PROGRAM [ARG...]
+# passes_again TEST SECONDS PROGRAM [ARG...]
 passes_again() {
-	local test=$1 i
+	local test=$1 limit=$2 i
 
-	shift
+	shift 2
 	for ((i = 0; i < unstable_times; i++)); do
-		run_limited "$CASE_TIMEOUT" "$@" "--gtest_filter=$test" >"$WORK/again.log" 2>&1 </dev/null &&
+		run_limited "$limit" "$@" "--gtest_filter=$test" >"$WORK/again.log" 2>&1 </dev/null &&
 			grep -q '^\[  PASSED  \] 1 test' "$WORK/again.log" || return
 	done
 }
