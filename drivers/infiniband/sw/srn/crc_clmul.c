@@ -171,7 +171,9 @@ static __always_inline void fold_rounds(const void *p, size_t len)
 		fold_lane(p);
 }
 
-/* The same in pairs. What is due to the first lane has nothing above it: xmm8's is the lower half. */
+/* The same in pairs. What is due to the first lane has nothing above it: what writes xmm8 as due_state() and
+ * due_lanes() do, by an instruction that begins with v, clears ymm8's upper half.
+ */
 static __always_inline void begin_wide(const void *p)
 {
 	asm volatile(LOAD_PAIR(0, 0) LOAD_PAIR(32, 1) LOAD_PAIR(64, 2) LOAD_PAIR(96, 3)

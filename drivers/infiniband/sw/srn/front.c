@@ -5,6 +5,8 @@
 #include "front.h"
 
 #include <kunit/visibility.h>
+#include <linux/bitops.h>
+#include <linux/cache.h>
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/percpu.h>
@@ -28,15 +30,19 @@ struct table {
 	struct known known[1 << KNOWN_BITS];
 };
 
-/* BH disabled. Not a static one: modules share few bytes for those. */
-static struct table __percpu *tables;
+/* BH disabled, which with PREEMPT_RT takes a lock of the CPU's, and no interrupt comes here. Not a static one:
+ * modules share few bytes for those.
+ */
+static struct table __percpu *tables __read_mostly;
 
 static u32 sum(const struct srn_front *front, bool is_v6)
 {
 	return srn_crc32(CRC_AFTER_LRH, front->words, is_v6 ? SRN_FRONT_V6 : SRN_FRONT_V4);
 }
 
-/* The version is among the bits: one of IPv4 is none of IPv6, whatever is behind it. */
+/* The version is among the bits, and so is the length of IPv4's header, which is 5 (parse.c, run_cut.c), where
+ * IPv6 has ones: one of them is none of the other, whatever is behind it.
+ */
 static bool is_same(const struct srn_front *a, const struct srn_front *b, bool is_v6)
 {
 	u64 other = (a->words[0] ^ b->words[0]) | (a->words[1] ^ b->words[1]) |
@@ -47,13 +53,15 @@ static bool is_same(const struct srn_front *a, const struct srn_front *b, bool i
 	return !other;
 }
 
-/* Lengths, ports and addresses differ. */
+/* Lengths, ports and addresses differ. Of a packet and its answer each address is the other's: one of them
+ * is turned, lest these two take one place.
+ */
 static struct known *place_of(const struct srn_front *front, bool is_v6)
 {
-	u64 mixed = front->words[0] ^ front->words[1] ^ front->words[2] ^ front->words[3];
+	u64 mixed = front->words[0] ^ front->words[1] ^ front->words[2] ^ rol64(front->words[3], 7);
 
 	if (is_v6)
-		mixed ^= front->words[4] ^ front->words[5];
+		mixed ^= rol64(front->words[4], 7) ^ front->words[5];
 	return &this_cpu_ptr(tables)->known[hash_64(mixed, KNOWN_BITS)];
 }
 

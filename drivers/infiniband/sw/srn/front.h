@@ -16,7 +16,9 @@
 #define SRN_FRONT_V4	(sizeof(struct iphdr) + sizeof(struct udphdr))
 #define SRN_FRONT_V6	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
-/* Masked, as they stand in the packet, one behind the other; of IPv4 zeros follow. */
+/* Masked, as they stand in the packet, one behind the other. IPv4 has three and a half words: zeros follow in the
+ * fourth, and the last two are not there.
+ */
 struct srn_front {
 	u64 words[6];
 };
@@ -75,7 +77,7 @@ static inline u32 srn_front_mask(struct srn_front *to, const void *ip, const voi
  * @udp: the UDP header, at any address
  * @is_v6: which IP version @ip is
  *
- * Any context; with BH enabled nothing is looked up. Return: the state.
+ * Any context but an interrupt's; with BH enabled nothing is looked up. Return: the state.
  */
 u32 srn_front_crc(const void *ip, const void *udp, bool is_v6);
 

@@ -18,7 +18,8 @@ struct sk_buff;
  *
  * Masks what routers may change: IPv4 TOS, TTL and checksum; IPv6 traffic
  * class, flow label and hop limit; the UDP checksum; BTH byte 4.
- * The IPv4 header must have no options. Any context. Return: the state.
+ * The IPv4 header must have no options. Any context but an interrupt's, and so it is for all
+ * below that looks at a whole packet. Return: the state.
  */
 u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6);
 
