@@ -113,6 +113,7 @@ static bool call_handler(struct srn_cq *cq)
 	do {
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		spin_lock_irqsave(&cq->lock, flags);
+		cq->num_calls++;
 		again = cq->notify_again;
 		cq->notify_again = false;
 		cq->notifying = again;
@@ -497,24 +498,36 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_create_cq);
 
-static bool calls_left(struct srn_cq *cq)
+/* Calls that end behind the first @since of them, until one has begun behind these: the first of the two may have been
+ * under way.
+ */
+#define CALLS_SETTLE	2
+
+/* Whether one is left to a softirq that is for what completed before @since of them had ended. */
+static bool calls_left(struct srn_cq *cq, u32 since)
 {
 	bool left;
 
 	spin_lock_irq(&cq->lock);
-	left = cq->notify_left;
+	left = cq->notify_left && cq->num_calls - since < CALLS_SETTLE;
 	spin_unlock_irq(&cq->lock);
 	return left;
 }
 
-/* The timer stays: other QPs' completions may need it. It finds nothing of those that are told. */
-static void tell_rest(struct srn_cq *cq)
+/* The timer stays: other QPs' completions may need it. It finds nothing of those that are told. Returns how many
+ * calls had ended by then.
+ */
+static u32 tell_rest(struct srn_cq *cq)
 {
+	u32 num;
+
 	local_bh_disable();
 	spin_lock_irq(&cq->lock);
 	tell_put_off(cq);
+	num = cq->num_calls;
 	spin_unlock_irq(&cq->lock);
 	local_bh_enable();	/* as in srn_modify_cq() */
+	return num;
 }
 
 /* No flush_work(): who reclaims memory may destroy QPs, and is not to wait for a queue that
@@ -523,8 +536,9 @@ static void tell_rest(struct srn_cq *cq)
  */
 void srn_cq_settle(struct srn_cq *cq)
 {
-	tell_rest(cq);
-	while (calls_left(cq))
+	u32 since = tell_rest(cq);
+
+	while (calls_left(cq, since))
 		schedule_timeout_uninterruptible(1);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_settle);

@@ -33,6 +33,7 @@ struct srn_cq {
 	bool notifying;
 	bool notify_again;
 	bool notify_left;		/* notify_work is to go on; lock */
+	u32 num_calls;			/* of the event handler, that have ended; lock */
 	struct work_struct notify_work;	/* goes on with it, in a softirq */
 	struct mutex resize_lock;	/* one resize at a time */
 	struct srn_moderation moderation;	/* events that are put off; lock */
@@ -75,13 +76,14 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 		     struct ib_qp *qp);
 
 /**
- * srn_cq_settle() - until no call of the event handler is left to a softirq
+ * srn_cq_settle() - until the event handler was called for what has completed, where that is left to a softirq
  *
  * What moderation has put off is told of at once. Behind the last QP nothing is put off any more:
  * the timer calls nobody, nor does a change of the moderation.
  *
  * Kernel users' handlers start work of the CQ's own, which the core stops before it destroys
- * the CQ: so the last QP that may complete there waits for them. May sleep.
+ * the CQ: so each QP that may complete there waits for its own, and behind the last one there are no others. Two
+ * calls at most are waited for, however many other QPs have left. May sleep.
  */
 void srn_cq_settle(struct srn_cq *cq);
 
