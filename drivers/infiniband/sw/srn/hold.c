@@ -231,14 +231,19 @@ static struct sk_buff *take_out(struct srn_dev *dev, struct srn_hold *hold, stru
 	hold->num--;
 	uncharge(dev, hold, skb->truesize);
 	note_gone(dev, hold, skb);
-	if (!hold->num) {
-		srn_holders_del(hold->holder);
-		hold->holder = NULL;
-	}
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = NULL;
 	return skb;
+}
+
+/* Nobody is asked who holds nothing. Behind what was taken out, which may be put back. */
+static void let_go(struct srn_hold *hold)
+{
+	if (hold->num || !hold->holder)
+		return;
+	srn_holders_del(hold->holder);
+	hold->holder = NULL;
 }
 
 /* No route, no conntrack entry, no netdev is to wait for what the peer may never send. */
@@ -313,6 +318,7 @@ void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expect
 
 	while ((first = rb_first(&hold->tree)) && srn_psn_diff(psn_of(first), expected) < 0)
 		kfree_skb(take_out(dev, hold, first));
+	let_go(hold);
 }
 
 struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected)
@@ -326,7 +332,8 @@ void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buf
 {
 	struct place at;
 
-	if (find_place(hold, srn_pkt(skb)->psn, &at) && may_hold(hold))
+	/* What failed meanwhile has no holder, and holds nothing any more. */
+	if (hold->holder && find_place(hold, srn_pkt(skb)->psn, &at))
 		insert(dev, hold, skb, &at);
 	else
 		kfree_skb(skb);
@@ -363,6 +370,7 @@ u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, const u32 *expecte
 		*first = psn_of(hold->last);
 		kfree_skb(take_out(dev, hold, hold->last));
 	}
+	let_go(hold);
 	return was - hold->num;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_shed);
@@ -373,6 +381,7 @@ void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
 
 	while ((first = rb_first(&hold->tree)))
 		kfree_skb(take_out(dev, hold, first));
+	let_go(hold);
 	hold->mtu = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_purge);

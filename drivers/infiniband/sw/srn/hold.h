@@ -19,7 +19,7 @@ struct srn_holder;
 struct srn_hold {
 	struct rb_root tree;
 	struct rb_node *last;	/* the highest PSN, where most of what comes early belongs */
-	struct srn_holder *holder;	/* while something is held */
+	struct srn_holder *holder;	/* while something is held, or was taken to be executed */
 	u16 num;
 	u16 mtu;		/* the path's, bytes: it is wide; or 0 */
 	u32 bytes;		/* truesize; up to SRN_HOLD_BYTES and one packet, or, if it is wide,
@@ -99,11 +99,16 @@ void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expect
 /**
  * srn_hold_take() - the request with the PSN @expected, which is the caller's then
  *
- * Those behind it are dropped. Return: NULL if it is not held.
+ * Those behind it are dropped. If it was the last one, srn_hold_put_back() or srn_hold_drop_behind() is to follow in
+ * the same round. Return: NULL if it is not held.
  */
 struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
 
-/** srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet; without memory it comes again */
+/**
+ * srn_hold_put_back() - what srn_hold_take() gave cannot be executed yet; behind that, and nothing else
+ *
+ * Takes no memory: the peer, which may have been told that it is here, would not send it again by itself.
+ */
 void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buff *skb);
 
 /** srn_hold_last() - the PSN of the request that is farthest ahead; something is held */

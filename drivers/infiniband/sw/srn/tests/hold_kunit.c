@@ -8,6 +8,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/skbuff.h>
 
 #define EXPECTED	0xfffffeu
@@ -137,6 +138,25 @@ static void srn_hold_put_back_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take(h, 2), 2);
 	expect_empty(test, h);
 }
+
+#ifdef CONFIG_FAILSLAB
+/* Nor is it lost for want of memory, though it was all that was held: the peer may have been told of it. */
+static void srn_hold_put_back_poorly_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	struct sk_buff *skb;
+
+	add(test, h, 1, 1);
+	skb = srn_hold_take(h->dev, &h->hold, srn_psn_add(EXPECTED, 1));
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	current->fail_nth = 1;
+	srn_hold_put_back(h->dev, &h->hold, skb);
+	current->fail_nth = 0;
+	KUNIT_EXPECT_TRUE(test, srn_hold_has(&h->hold, srn_psn_add(EXPECTED, 1)));
+	KUNIT_EXPECT_EQ(test, take(h, 1), 1);
+	expect_empty(test, h);
+}
+#endif
 
 static void srn_hold_far_test(struct kunit *test)
 {
@@ -372,6 +392,9 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_first_copy_stays_test),
 	KUNIT_CASE(srn_hold_behind_test),
 	KUNIT_CASE(srn_hold_put_back_test),
+#ifdef CONFIG_FAILSLAB
+	KUNIT_CASE(srn_hold_put_back_poorly_test),
+#endif
 	KUNIT_CASE(srn_hold_far_test),
 	KUNIT_CASE(srn_hold_full_test),
 	KUNIT_CASE(srn_hold_purge_test),
