@@ -74,6 +74,7 @@ void srn_hello_send(struct srn_qp *qp)
 	qp->peer.fence = !acked && !qp->peer.knows;
 	qp->peer.due = false;
 	qp->peer.left--;
+	qp->peer.asked = jiffies;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hello_send);
 
@@ -111,6 +112,8 @@ static void meet_who_knows(struct srn_qp *qp, const struct srn_sack *sack)
 	meet(qp, sack);
 	qp->peer.knows = true;
 	qp->peer.fence = false;
+	/* It answers: whenever it is asked again, it is not in vain. But that it was asked stays so. */
+	qp->peer.left = max(qp->peer.left, HELLOS - 1);
 	set_ahead(qp, sack, SRN_HOLD_WIDE);
 }
 

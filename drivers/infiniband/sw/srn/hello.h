@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether the peer of a RC connection understands SACK packets: it is asked, with requests that
- * leave behind its first answer, and now and then, a few times. To who does not understand it the
+ * leave behind its first answer, and now and then, a few times, if it does not answer. To who does not understand it the
  * question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
  * what the peer asks: the requester asks, the responder answers. Then both know that the other one understands
  * SACKs, and who asked that the other one knows: the answer may be lost. What was told while they connected
@@ -9,6 +9,7 @@
 #ifndef SRN_HELLO_H
 #define SRN_HELLO_H
 
+#include <linux/jiffies.h>
 #include <linux/limits.h>
 #include <linux/types.h>
 
@@ -25,7 +26,7 @@ struct srn_peer {
 	bool parts;		/* it answers all that is asked for again, in order */
 	/* When it is asked. */
 	bool due;		/* with what leaves next, if it may */
-	u8 left;		/* so many times more */
+	u8 left;		/* so many times more, in vain */
 	bool only_reads;	/* nothing but READs and atomics has begun, and few PSNs */
 	bool fence;		/* it was asked beside them: nothing else begins until they are answered */
 	bool owed;		/* an answer: its hello came in this round */
@@ -34,7 +35,11 @@ struct srn_peer {
 				 * front of it is that of a SEND or WRITE; or SRN_HELLO_NO_PSN
 				 */
 	u32 ahead;		/* PSNs that it can hold */
+	u32 asked;		/* the last time, in jiffies */
 };
+
+/* Between hellos to who had little room: as long as memory is scarce at least (hold.h). */
+#define SRN_HELLO_PAUSE	HZ
 
 /* Has more bits than one. */
 #define SRN_HELLO_NO_PSN	U32_MAX
@@ -62,10 +67,15 @@ static inline void srn_hello_doubt(struct srn_peer *peer)
 	peer->knows = false;
 }
 
-/** srn_hello_again() - more might be out if the peer were known to know us: it is asked, if it is not */
+/**
+ * srn_hello_again() - more might be out if the peer were known to know us, or to have more room than it said: it is
+ * asked
+ *
+ * Who does know us had little room when it was asked last, which may be over by now: but not at once.
+ */
 static inline void srn_hello_again(struct srn_peer *peer)
 {
-	peer->due = !peer->knows && peer->left;
+	peer->due = peer->left && !(peer->knows && (u32)jiffies - peer->asked < SRN_HELLO_PAUSE);
 }
 
 /** srn_hello_after_ack() - an ACK has moved the oldest PSN to @una: a hello may leave there */

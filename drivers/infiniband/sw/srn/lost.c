@@ -90,15 +90,20 @@ bool srn_lost_heard(struct srn_qp *qp, u32 expected, struct sk_buff *skb)
 	struct srn_sack_map map;
 	struct srn_sack sack;
 	u32 num, added;
+	bool any;
 
 	if (!srn_sack_read(skb, &sack) || !srn_window_is_out(w, expected) || !srn_sack_read_map(skb, &map))
 		return false;
 	note_twice(qp, sack.twice);
-	srn_window_set_reach(w, clamp_t(u32, sack.ahead, SRN_WINDOW, SRN_HOLD_WIDE));
 	num = in_flight(w, expected, map.num);
 	qp->peer.parts |= sack.parts;
-	/* Without memory it is as if the SACK were lost. */
-	if (bitmap_empty(map.bits, num) || !srn_board_get(qp, &qp->score))
+	any = !bitmap_empty(map.bits, num) && srn_board_get(qp, &qp->score);
+	/* How little it has room for is over with what it holds (srn_lost_stop()); of which nothing is known without
+	 * memory, here or there, as if the SACK were lost.
+	 */
+	if (qp->score)
+		srn_window_set_reach(w, clamp_t(u32, sack.ahead, SRN_WINDOW, SRN_HOLD_WIDE));
+	if (!any)
 		return false;
 	wait = srn_board_wait(qp);
 	added = srn_score_heard(qp->score, expected, map.bits, num, &wait, ktime_get_ns());

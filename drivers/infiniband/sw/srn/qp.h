@@ -81,6 +81,7 @@ struct srn_qp {
 	bool has_path;
 	struct srn_path_asked asked;	/* of path */
 	u8 last_error;			/* enum srn_verdict: why the QP went to error, for humans */
+	u16 cnp_spare;			/* notify.c: bytes that need not be told of; only the owner of the turn */
 	u32 mtu;			/* bytes */
 	u32 qkey;
 	u32 dest_qpn;
@@ -103,6 +104,7 @@ struct srn_qp {
 	struct srn_early early;
 	struct srn_peer peer;
 	struct srn_reorder order;
+	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
 	struct srn_score *score;	/* of requests: lost.c */
 	struct srn_score *gaps;		/* of answers: gaps.c */
 	struct srn_pace pace;		/* of all that it sends but ACKs and the like */
@@ -115,7 +117,7 @@ struct srn_qp {
 	bool parked;			/* round.c: what comes has a smaller share */
 	bool answered;			/* the peer's answers may have opened the window, or ended a wait */
 	bool answer_later;		/* set by the responder's side: see srn_round_rx() */
-	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
+	atomic_t rxq_bytes;		/* of rxq and noticeq, truesize; at most SRN_RXQ_BYTES; any context */
 	struct srn_notes notes;		/* what else went wrong, for humans */
 
 	/* Any context. */
@@ -123,13 +125,11 @@ struct srn_qp {
 	struct srn_turn turn;
 	struct sk_buff_head rxq;	/* own lock */
 	struct sk_buff_head noticeq;	/* likewise; CNPs, which wait for nothing but the turn */
-	atomic_t rxq_bytes;		/* of both, truesize; at most SRN_RXQ_BYTES */
-
-	/* The owner of the turn only; here it takes no room. */
-	u16 cnp_spare;			/* notify.c: bytes that need not be told of */
 };
 
-/* ib_core allocates it by kzalloc(), which would take twice as much. Locks are longer where they are looked after. */
+/* ib_core allocates it by kzalloc(), which would take twice as much: so some members stand where they take no room.
+ * Locks are longer where they are looked after.
+ */
 #if defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_MUTEXES) && \
 	!defined(CONFIG_DEBUG_LOCK_ALLOC) && !defined(CONFIG_PREEMPT_RT)
 static_assert(sizeof(struct srn_qp) <= 2048);

@@ -204,7 +204,8 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	if (!srn_window_times_on(w, was_ns))
 		srn_window_mind(w);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
-	if (srn_window_wants_reach(w))
+	/* While it holds something it says itself what it has room for. */
+	if (!qp->score && srn_window_wants_reach(w))
 		srn_hello_again(&qp->peer);
 	return delay;
 }

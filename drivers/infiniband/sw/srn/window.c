@@ -245,7 +245,8 @@ static void set_most(struct srn_window *w, u32 most)
 
 bool srn_window_wants_reach(const struct srn_window *w)
 {
-	return w->reach <= SRN_HOLD_AHEAD && most_on_path(w) > w->full;
+	return w->reach < SRN_HOLD_AHEAD ||
+	       (w->reach == SRN_HOLD_AHEAD && most_on_path(w) > w->full);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_wants_reach);
 

@@ -391,7 +391,10 @@ static inline void srn_window_set_reach(struct srn_window *w, u32 psns)
 	w->reach = psns;
 }
 
-/** srn_window_wants_reach() - whether more might be out on this path, if the peer were known to keep more */
+/**
+ * srn_window_wants_reach() - whether more might be out on this path, if the peer were known to keep more; or, on any,
+ * whether it keeps less than each peer does
+ */
 bool srn_window_wants_reach(const struct srn_window *w);
 
 /**

@@ -6,6 +6,7 @@
 #include "fake_sack.h"
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
 
 #define PATH_NS	(100 * (u64)NSEC_PER_MSEC)
@@ -121,6 +122,72 @@ static void srn_reach_ever_little_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, asks_again(qp));
 }
 
+/* Where nothing is known of what it holds, nothing tells when it has room again: such a one has room. */
+static void srn_reach_little_for_nothing_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 2000);
+
+	sack_map(test, qp, 300, 0);
+	KUNIT_EXPECT_NULL(test, qp->score);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
+	sack(test, qp, 400);
+	sack_map(test, qp, 300, 0);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 300);
+	ack(test, qp, srn_psn_add(qp->window.at.psn, -1));
+	stop();
+	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
+}
+
+/* Who had little when it answered is asked later, too, though nothing was lost: but not at once. */
+static void srn_reach_little_then_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 300);
+
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+	stop();
+	msleep(1050);
+	KUNIT_EXPECT_TRUE(test, asks_again(qp));
+}
+
+/* Less than any peer keeps is little on a short path as well. */
+static void srn_reach_less_than_any_test(struct kunit *test)
+{
+	struct srn_window *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	srn_window_start(w, 0, MTU);
+	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
+	srn_window_set_reach(w, SRN_HOLD_AHEAD);
+	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
+	srn_window_set_reach(w, SRN_HOLD_AHEAD - 1);
+	KUNIT_EXPECT_TRUE(test, srn_window_wants_reach(w));
+}
+
+/* However often it lets go of all that it held: it answers, so that it may be asked. */
+static void srn_reach_often_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, SRN_HOLD_WIDE);
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, qp->window.una);
+		struct srn_aeth *aeth = (void *)srn_pkt_aeth(skb);
+
+		aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
+		srn_completer_rx(qp, skb);
+		KUNIT_ASSERT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+		KUNIT_ASSERT_TRUE_MSG(test, asks_again(qp), "%d", i);
+		srn_hello_after_ack(&qp->peer, qp->window.una);
+		srn_hello_send(qp);
+		KUNIT_ASSERT_FALSE(test, qp->peer.due);
+		skb = new_word(test, SRN_SACK_ANSWER, srn_psn_add(qp->window.una, -1), SRN_HOLD_WIDE);
+		srn_hello_rx_answer(qp, skb);
+		kfree_skb(skb);
+		KUNIT_ASSERT_EQ(test, qp->window.reach, SRN_HOLD_WIDE);
+	}
+	stop();
+}
+
 /* A device of before holds 3584, as one does whose memory others take. However much of that has come, no more are in
  * flight.
  */
@@ -162,6 +229,10 @@ static struct kunit_case srn_reach_cases[] = {
 	KUNIT_CASE(srn_reach_little_test),
 	KUNIT_CASE(srn_reach_let_go_test),
 	KUNIT_CASE(srn_reach_ever_little_test),
+	KUNIT_CASE(srn_reach_little_for_nothing_test),
+	KUNIT_CASE(srn_reach_little_then_test),
+	KUNIT_CASE(srn_reach_less_than_any_test),
+	KUNIT_CASE(srn_reach_often_test),
 	KUNIT_CASE(srn_reach_former_test),
 	{}
 };
