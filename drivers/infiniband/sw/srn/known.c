@@ -96,12 +96,42 @@ void srn_known_put(struct srn_known_path *p)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_known_put);
 
+/* Whether an answer changes nothing of what is known, and *@least then: most are neither the
+ * fastest one nor the first of a span, and many connections look here. Without the lock: what is
+ * seen may be older than what another one has just brought, as if this one had come a moment before.
+ */
+static bool changes_nothing(const struct srn_known_path *p, u64 took_ns, u64 now_ns, u64 *least)
+{
+	/* Pairs with set(): who sees the new span sees all of it. */
+	u64 since = smp_load_acquire(&p->took.since_ns);
+	/* Likewise: who sees the least of the new span sees that of the one before it. */
+	u64 newest = smp_load_acquire(&p->took.least_ns[0]);
+
+	*least = min(newest, READ_ONCE(p->took.least_ns[1]));
+	return took_ns >= newest && (now_ns < since || now_ns - since < SRN_LATELY_NS);
+}
+
+/* p->lock held. */
+static void set(struct srn_known_path *p, const struct srn_lately *took)
+{
+	lockdep_assert_held(&p->lock);
+	WRITE_ONCE(p->took.least_ns[1], took->least_ns[1]);
+	/* Pair with changes_nothing(): the older first. */
+	smp_store_release(&p->took.least_ns[0], took->least_ns[0]);
+	smp_store_release(&p->took.since_ns, took->since_ns);
+}
+
 u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns)
 {
+	struct srn_lately took;
 	u64 least;
 
+	if (likely(changes_nothing(p, took_ns, now_ns, &least)))
+		return least;
 	spin_lock(&p->lock);
-	least = srn_lately_least(&p->took, took_ns, now_ns);
+	took = p->took;
+	least = srn_lately_least(&took, took_ns, now_ns);
+	set(p, &took);
 	spin_unlock(&p->lock);
 	return least;
 }

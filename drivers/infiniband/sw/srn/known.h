@@ -26,7 +26,7 @@ struct srn_known_path {
 	unsigned int users;	/* under known->lock, as node is */
 	struct in6_addr addr;	/* of IPv4 as IPv6 maps it, */
 	int oif;		/* by this netdev */
-	spinlock_t lock;	/* of took */
+	spinlock_t lock;	/* of who changes took, which is read without it */
 	struct srn_lately took;
 };
 

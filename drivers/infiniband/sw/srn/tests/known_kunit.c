@@ -96,6 +96,41 @@ static void srn_known_put_test(struct kunit *test)
 	srn_known_put(second);
 }
 
+/* Who brings nothing new waits for nobody who does. */
+static void srn_known_unlocked_test(struct kunit *test)
+{
+	struct srn_known *known = new_known(test);
+	struct srn_known_path *p = get(test, known, 1, 0);
+
+	KUNIT_EXPECT_EQ(test, least(p, 100), 100ull);
+	spin_lock_bh(&p->lock);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 100, ktime_get_ns()), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, FAR, ktime_get_ns()), 100ull);
+	/* Later than it came, for this CPU. */
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, FAR, 0), 100ull);
+	spin_unlock_bh(&p->lock);
+	KUNIT_EXPECT_EQ(test, least(p, 99), 99ull);
+	KUNIT_EXPECT_EQ(test, least(p, FAR), 99ull);
+	srn_known_put(p);
+}
+
+/* What is known goes on into the next span, and no further. */
+static void srn_known_spans_test(struct kunit *test)
+{
+	struct srn_known *known = new_known(test);
+	struct srn_known_path *p = get(test, known, 1, 0);
+	u64 start = p->took.since_ns;
+
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 100, start), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 400, start + SRN_LATELY_NS), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 500, start + 2 * SRN_LATELY_NS - 1), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 500, start + 2 * SRN_LATELY_NS), 400ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p, 900, start + 4 * SRN_LATELY_NS), 900ull);
+	local_bh_enable();
+	srn_known_put(p);
+}
+
 /* For one span and at most two. */
 static void srn_lately_test(struct kunit *test)
 {
@@ -122,6 +157,8 @@ static struct kunit_case srn_known_cases[] = {
 	KUNIT_CASE(srn_known_shared_test),
 	KUNIT_CASE(srn_known_v6_test),
 	KUNIT_CASE(srn_known_put_test),
+	KUNIT_CASE(srn_known_unlocked_test),
+	KUNIT_CASE(srn_known_spans_test),
 	KUNIT_CASE(srn_lately_test),
 	{}
 };
