@@ -38,8 +38,13 @@ class Lease : public WireTest {
     if (!netdev_.empty()) (void)net::Run({"tc", "qdisc", "del", "dev", netdev_, "root"});
   }
 
+  // A bucket that one answer nearly empties: the next one waits for 300 ms, and as one, since it
+  // has room for it.
   void Hold() {
-    Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "netem", "delay", "300ms"}));
+    Must(net::Run({"tc", "qdisc", "replace", "dev", netdev_, "root", "tbf", "rate", "700kbit",
+                   "burst", "40000", "limit", "1000000"}));
+    Must(pair_.b.qp.Post(SendWr::Read(1, b_.mr.Slice(kSize, kSize), mr_.At(0))));
+    ASSERT_EQ(Await(pair_.b.send_cq).status, IBV_WC_SUCCESS);
   }
   void Read() { Must(pair_.b.qp.Post(SendWr::Read(1, b_.mr.Slice(0, kSize), mr_.At(0)))); }
   static uint64_t Count(const std::string& name) {
@@ -50,9 +55,9 @@ class Lease : public WireTest {
   }
   // Until the answer to a READ that is posted now lies in the queue.
   void ReadAndHold() {
+    Hold();
     std::this_thread::sleep_for(share::kCacheLife);
     const uint64_t before = Count(leaves_as_);
-    Hold();
     Read();
     for (int i = 0; i < 1000 && Count(leaves_as_) == before; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -3,8 +3,8 @@
  * and marks exactly the packets that it is told to.
  *
  * It stands in front of the gate (recv.c), behind the cut of trains: each packet meets it as a
- * wire would bring it, also those of a train that crossed the stack as one skb, of which netem
- * takes all or none. What is damaged is proven, or refused, as everything that arrives.
+ * wire would bring it, also those of a train that crossed the stack as one skb, of which what
+ * drops skbs would take all or none. What is damaged is proven, or refused, as everything that arrives.
  *
  * Only in kernels for debugging, which have CONFIG_FAULT_INJECTION or CONFIG_PROVE_LOCKING, and
  * where CONFIG_RDMA_SRN_FATE asks for it ("make module FATE=1"); elsewhere there is nothing of

@@ -10,6 +10,7 @@
 #include <net/dst.h>
 #include <net/sch_generic.h>
 
+#include "egress.h"
 #include "icrc.h"
 #include "opcode.h"
 #include "pack.h"
@@ -26,9 +27,6 @@ EXPORT_SYMBOL_IF_KUNIT(srn_run_stopped);
 static bool runs = true;
 module_param(runs, bool, 0644);
 MODULE_PARM_DESC(runs, "send messages uncut, to what takes them so, or to where they are cut (default: yes)");
-
-/* In front of the payload, at most: all layers, and what says how it is cut. */
-#define HEADERS	256
 
 /* What takes it whole. */
 #define NEEDS	(NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
@@ -60,11 +58,11 @@ static bool passes_whole(const struct net_device *ndev)
 	       !has_hooks(ndev);
 }
 
-static bool route_takes(const struct dst_entry *dst)
+static bool route_takes(struct srn_path *path, const struct dst_entry *dst)
 {
 	const struct net_device *ndev = dst->dev;
 
-	if (!srn_train_fits(dst))
+	if (!srn_egress_couples(path, dst))
 		return false;
 	return is_lo(dst) ? passes_whole(ndev) :
 			    (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS;
@@ -74,33 +72,16 @@ static bool route_takes(const struct dst_entry *dst)
  * a train in front of it, too, and until then a run is one skb. But a train's ICRCs were made in its sender's
  * time, and those of a run are in that of who has the queue: where that takes long, others wait.
  */
-static bool route_cuts(const struct dst_entry *dst)
+static bool route_cuts(struct srn_path *path, const struct dst_entry *dst)
 {
-	return !(dst->dev->features & NETIF_F_GSO_FRAGLIST) && srn_train_fits(dst) && !is_lo(dst) &&
-	       srn_icrc_has_sections();
-}
-
-static u32 longest_datagram(const struct dst_entry *dst, bool is_v6)
-{
-	const struct net_device *ndev = dst->dev;
-
-	if (is_lo(dst))
-		return dst_mtu(dst);
-	return is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
+	return !(dst->dev->features & NETIF_F_GSO_FRAGLIST) && srn_egress_couples(path, dst) &&
+	       !is_lo(dst) && srn_icrc_has_sections();
 }
 
 /* For payload, of what the netdev takes at once. */
 static u32 room(const struct dst_entry *dst, bool is_v6)
 {
-	u32 most = longest_datagram(dst, is_v6);
-
-	return most < SRN_RUN_BYTES + HEADERS ? most - min_t(u32, most, HEADERS) : SRN_RUN_BYTES;
-}
-
-/* Of what the stack would have to cut. */
-static u32 most_segments(const struct dst_entry *dst)
-{
-	return is_lo(dst) ? SRN_RUN_MAX : READ_ONCE(dst->dev->gso_max_segs);
+	return min_t(u32, SRN_RUN_BYTES, srn_egress_room(dst, is_v6, is_lo(dst)));
 }
 
 /* Runs of one length: 16 packets are two of eight, not one of 15 and a packet alone. */
@@ -126,9 +107,9 @@ static u32 packets(struct srn_path *path, u32 num, u32 each, bool *stays)
 	dst = srn_path_dst(path);
 	if (!dst)
 		return 1;
-	*stays = route_takes(dst);
-	if (*stays || route_cuts(dst))
-		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, most_segments(dst));
+	*stays = route_takes(path, dst);
+	if (*stays || route_cuts(path, dst))
+		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, srn_egress_packets(dst));
 	return share(num, max(most, 1u));
 }
 
@@ -155,8 +136,8 @@ u32 srn_run_messages(struct srn_path *path)
 
 	if (!dst)
 		return 1;
-	if (route_takes(dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
-		most = clamp_t(u32, most_segments(dst), 1, SRN_PACK_MAX);
+	if (route_takes(path, dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
+		most = min_t(u32, srn_egress_packets(dst), SRN_PACK_MAX);
 	return most;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);
@@ -189,9 +170,9 @@ u32 srn_run_bare_packets(struct srn_path *path, u32 num)
 	if (num < 2 || !is_wanted())
 		return 1;
 	dst = srn_path_dst(path);
-	if (!dst || !is_lo(dst) || !route_takes(dst) || is_watched(dst->dev))
+	if (!dst || !is_lo(dst) || !route_takes(path, dst) || is_watched(dst->dev))
 		return 1;
-	return share(num, SRN_RUN_MAX);
+	return share(num, min_t(u32, SRN_RUN_MAX, srn_egress_packets(dst)));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_bare_packets);
 

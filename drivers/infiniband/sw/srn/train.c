@@ -12,8 +12,8 @@
 #include <linux/udp.h>
 #include <net/dst.h>
 
-#include "build.h"
 #include "cut.h"
+#include "egress.h"
 #include "pace.h"
 #include "path.h"
 #include "payer.h"
@@ -23,18 +23,6 @@
 
 #define TRAIN_MAX	64	/* packets: as many as the stack takes from a program */
 #define TRAIN_BYTES	61440	/* a datagram has less than 64 KiB */
-
-/* Whoever has turned segmentation offload off wants to see packets. And what the route
- * puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
- * tunnels it does not say how much that is.
- */
-bool srn_train_fits(const struct dst_entry *dst)
-{
-	if (!(dst->dev->features & NETIF_F_GSO) || dst->lwtstate || dst_xfrm(dst))
-		return false;
-	return LL_RESERVED_SPACE(dst->dev) + dst->header_len <= SRN_BUILD_LOWER;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_train_fits);
 
 /* A tunnel's checksum over all behind it is wrong on each packet of a train, where the netdev
  * below the tunnel leaves checksums to the stack. So a train says that it is inside of a tunnel
@@ -49,17 +37,16 @@ unsigned int srn_train_gso_type(const struct dst_entry *dst)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_train_gso_type);
 
-/* 0: the route takes no trains. */
-static unsigned int gso_type(struct srn_path *path)
+/* What the route takes; @limits, which are none, stay so if that is no trains. */
+static void ask_route(struct srn_path *path, struct srn_train_limits *limits)
 {
 	struct dst_entry *dst = srn_path_dst(path);
-	unsigned int type = 0;
 
-	if (!dst)
-		return 0;
-	if (srn_train_fits(dst))
-		type = srn_train_gso_type(dst);
-	return type;
+	if (!dst || !srn_egress_couples(path, dst))
+		return;
+	limits->gso_type = srn_train_gso_type(dst);
+	limits->packets = min_t(u32, TRAIN_MAX, srn_egress_packets(dst));
+	limits->bytes = min_t(u32, TRAIN_BYTES, srn_egress_room(dst, path->is_v6, false));
 }
 
 static bool may_charge(const struct srn_train *train)
@@ -91,7 +78,7 @@ static void couple(struct srn_train *train, const struct srn_path *path)
 	struct skb_shared_info *info = skb_shinfo(train->head);
 	struct sk_buff *head = train->head;
 
-	info->gso_type = train->gso_type;
+	info->gso_type = train->limits.gso_type;
 	info->gso_size = train->len;
 	info->gso_segs = train->num;
 	info->flags |= SKBFL_SHARED_FRAG;
@@ -126,22 +113,23 @@ void srn_train_charge(struct srn_train *train, const struct srn_path *path, u32 
 
 static bool has_room(const struct srn_train *train, u32 len)
 {
-	return len <= train->len && train->num < TRAIN_MAX && train->bytes + len <= TRAIN_BYTES;
+	return len <= train->len && train->num < train->limits.packets &&
+	       train->bytes + len <= train->limits.bytes;
 }
 
 void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buff *skb,
 		   bool follows)
 {
 	u32 len = ALIGN(skb->len, 4) + SRN_ICRC_SIZE;
-	unsigned int type = 0;
+	struct srn_train_limits limits = {};
 
 	srn_train_charge(train, path, 1, len);
 	if (train->head && !has_room(train, len))
 		srn_train_leave(train, path);
 	if (!train->head) {
 		if (follows && may_charge(train))
-			type = gso_type(path);
-		if (!type) {
+			ask_route(path, &limits);
+		if (!limits.gso_type) {
 			srn_xmit(path, skb, train->payer);
 			return;
 		}
@@ -157,7 +145,7 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 	} else {
 		*train = (struct srn_train){
 			.head = skb, .len = len, .num = 1, .bytes = len,
-			.gso_type = type, .payer = train->payer, .pace = train->pace,
+			.limits = limits, .payer = train->payer, .pace = train->pace,
 		};
 	}
 	if (!follows || len < train->len)

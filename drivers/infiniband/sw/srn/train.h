@@ -14,14 +14,21 @@ struct srn_pace;
 struct srn_path;
 struct srn_payer;
 
+/* As the route wants it. */
+struct srn_train_limits {
+	unsigned int gso_type;	/* 0: no trains */
+	u16 packets;
+	u16 bytes;
+};
+
 /* Owner of the turn only; empty between rounds. */
 struct srn_train {
 	struct sk_buff *head;	/* first packet; NULL: nothing waits */
 	struct sk_buff *last;	/* of its frag_list */
-	u32 len;		/* of each packet from BTH to ICRC; the last may have less */
-	u32 num;
-	u32 bytes;
-	unsigned int gso_type;	/* as the route wants it */
+	struct srn_train_limits limits;
+	u16 len;		/* of each packet from BTH to ICRC; the last may have less */
+	u16 num;
+	u16 bytes;		/* less than a datagram has */
 	struct srn_payer *payer;	/* set once; NULL: nobody is charged */
 	struct srn_pace *pace;		/* of the QP, set once; NULL: it has none */
 };
@@ -38,9 +45,6 @@ void srn_train_add(struct srn_train *train, struct srn_path *path, struct sk_buf
 
 /** srn_train_charge() - @num packets, @bytes from BTH to ICRC, take their time at the QP's pace */
 void srn_train_charge(struct srn_train *train, const struct srn_path *path, u32 num, u32 bytes);
-
-/** srn_train_fits() - whether the stack may cut trains on this route, as far as it tells */
-bool srn_train_fits(const struct dst_entry *dst);
 
 /** srn_train_gso_type() - what a train is to the stack on this route: SKB_GSO_* */
 unsigned int srn_train_gso_type(const struct dst_entry *dst);

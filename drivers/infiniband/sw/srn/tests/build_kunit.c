@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Room in packets, and where packets may ride in trains. */
+/* Room in packets, and packets that ride in trains. */
 #include "../build_request.h"
 #include "../build.h"
 #include "../psn.h"
@@ -17,7 +17,6 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/dst.h>
-#include <net/lwtunnel.h>
 #include <rdma/ib_pack.h>
 
 /* Geneve's base header and the options that its length field can count. */
@@ -86,40 +85,6 @@ static void srn_xmit_no_fragment_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sealed);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(path.dev, SRN_CNT_TX_NOMEM), 1);
 	kfree_skb(skb);
-}
-
-struct route_row {
-	const char *desc;
-	bool gso, lwt;
-	u16 needed, header;
-	bool fits;
-};
-
-static const struct route_row route_rows[] = {
-	{ "plain", true, false, 0, 0, true },
-	{ "segmentation is off", false, false, 0, 0, false },
-	{ "a tunnel", true, false, 100, 0, true },
-	{ "a light-weight tunnel", true, true, 0, 0, false },
-	{ "a netdev with long headers", true, false, 600, 0, false },
-	{ "a route with long headers", true, false, 0, 600, false },
-};
-
-KUNIT_ARRAY_PARAM_DESC(route, route_rows, desc);
-
-static void srn_train_fits_test(struct kunit *test)
-{
-	const struct route_row *row = test->param_value;
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct lwtunnel_state lwt = {};
-	struct dst_entry dst = { .dev = dev };
-
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	dev->hard_header_len = ETH_HLEN;
-	dev->features = row->gso ? NETIF_F_GSO : 0;
-	dev->needed_headroom = row->needed;
-	dst.header_len = row->header;
-	dst.lwtstate = row->lwt ? &lwt : NULL;
-	KUNIT_EXPECT_EQ(test, srn_train_fits(&dst), row->fits);
 }
 
 /* Tunnels' netdevs take segments of software, but none that are in a tunnel already. */
@@ -351,7 +316,6 @@ static struct kunit_case srn_build_cases[] = {
 	KUNIT_CASE(srn_xmit_no_fragment_test),
 	KUNIT_CASE(srn_xmit_steer_test),
 	KUNIT_CASE(srn_xmit_flow_test),
-	KUNIT_CASE_PARAM(srn_train_fits_test, route_gen_params),
 	KUNIT_CASE(srn_train_gso_type_test),
 	KUNIT_CASE(srn_train_test),
 	{}

@@ -39,8 +39,6 @@ static inline struct srn_qp *new_packer(struct kunit *test, u32 num, u32 len)
 	way = new_netdev(test, 0);
 	way->features = WHOLE;
 	way->hw_enc_features = WHOLE;
-	way->gso_max_segs = GSO_MAX_SEGS;
-	way->gso_ipv4_max_size = GSO_LEGACY_MAX_SIZE;
 	__skb_queue_head_init(&sent);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, forget, NULL));
 	qp->state = IB_QPS_RTS;

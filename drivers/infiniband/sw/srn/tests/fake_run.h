@@ -16,6 +16,7 @@
 #include <kunit/test.h>
 #include <linux/ipv6.h>
 #include <net/gso.h>
+#include <net/sch_generic.h>
 #include <net/sock.h>
 #include <rdma/ib_pack.h>
 
@@ -150,6 +151,10 @@ static inline struct net_device *new_netdev(struct kunit *test, unsigned int fla
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->flags = flags;
 	dev->mtu = 65535;
+	dev->gso_max_segs = GSO_MAX_SEGS;
+	dev->gso_max_size = GSO_LEGACY_MAX_SIZE;
+	dev->gso_ipv4_max_size = GSO_LEGACY_MAX_SIZE;
+	RCU_INIT_POINTER(dev->qdisc, &noop_qdisc);
 	dev_net_set(dev, &init_net);
 	return dev;
 }

@@ -186,6 +186,7 @@ static const struct bare_row {
 	u32 num, packets;
 	unsigned int flags;
 	bool queue, watched, program;
+	u32 segs;
 } bare_rows[] = {
 	{ "lo", 16, 16, IFF_LOOPBACK },
 	{ "as many as a run has", SRN_RUN_MAX, SRN_RUN_MAX, IFF_LOOPBACK },
@@ -193,6 +194,8 @@ static const struct bare_row {
 	{ "one packet", 1, 1, IFF_LOOPBACK },
 	{ "another netdev", 16, 1, 0 },
 	{ "a lo with a queue", 16, 1, IFF_LOOPBACK, .queue = true },
+	{ "a lo that takes few", 16, 4, IFF_LOOPBACK, .segs = 4 },
+	{ "a lo that takes none", 16, 1, IFF_LOOPBACK, .segs = 1 },
 	{ "a capture", 16, 1, IFF_LOOPBACK, .watched = true },
 	{ "XDP", 16, 1, IFF_LOOPBACK, .program = true },
 };
@@ -212,8 +215,7 @@ static struct net_device *new_watched(struct kunit *test, const struct bare_row 
 	dev->num_tx_queues = 1;
 	dev->features = NETIF_F_GSO | NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST;
 	dev->hw_enc_features = dev->features;
-	dev->gso_max_segs = GSO_MAX_SEGS;
-	dev->gso_ipv4_max_size = GSO_LEGACY_MAX_SIZE;
+	dev->gso_max_segs = row->segs ?: GSO_MAX_SEGS;
 	INIT_LIST_HEAD(&dev->ptype_all);
 	INIT_LIST_HEAD(&dev->ptype_specific);
 	if (row->watched)

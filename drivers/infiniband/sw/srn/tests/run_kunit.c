@@ -518,11 +518,14 @@ static const struct packets_row {
 	{ "a NIC without segmentation", NETIF_F_SG, 0, 65535, 8, 1024, 1 },
 	{ "no tunnels", WHOLE & ~NETIF_F_GSO_UDP_TUNNEL, WHOLE, 65535, 8, 1024, 1 },
 	{ "nothing inside of tunnels", WHOLE, 0, 65535, 8, 1024, 1 },
-	{ "lo", NETIF_F_GSO, 0, 1, 15, 4096, 15, 1, 65536 },
-	{ "two of one length on lo", NETIF_F_GSO, 0, 1, 16, 4096, 8, 1, 65536 },
-	{ "a lo that takes little", NETIF_F_GSO, 0, 1, 15, 4096, 4, 1, 20000 },
-	{ "a lo with a queue", NETIF_F_GSO, 0, 1, 15, 4096, 1, 1, 65536, true },
-	{ "a lo without segmentation", 0, 0, 1, 15, 4096, 1, 1, 65536 },
+	{ "lo", NETIF_F_GSO, 0, 65535, 15, 4096, 15, 0, 65536 },
+	{ "two of one length on lo", NETIF_F_GSO, 0, 65535, 16, 4096, 8, 0, 65536 },
+	{ "a lo that takes little", NETIF_F_GSO, 0, 65535, 15, 4096, 4, 0, 20000 },
+	{ "a lo that was told to take little", NETIF_F_GSO, 0, 65535, 15, 4096, 4, 20000, 65536 },
+	{ "a lo that takes few", NETIF_F_GSO, 0, 4, 8, 4096, 4, 0, 65536 },
+	{ "a lo that takes none", NETIF_F_GSO, 0, 1, 15, 4096, 1, 0, 65536 },
+	{ "a lo with a queue", NETIF_F_GSO, 0, 65535, 15, 4096, 1, 0, 65536, true },
+	{ "a lo without segmentation", 0, 0, 65535, 15, 4096, 1, 0, 65536 },
 };
 
 static int enqueue(struct sk_buff *skb, struct Qdisc *qdisc, struct sk_buff **to_free)

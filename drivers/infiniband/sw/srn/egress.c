@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the administrator says of a netdev's segmentation, and which queues it has. */
+#include "egress.h"
+
+#include <kunit/visibility.h>
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
+#include <linux/netdevice.h>
+#include <linux/string.h>
+#include <net/dst.h>
+#include <net/sch_generic.h>
+
+#include "build.h"
+#include "path.h"
+
+/* In front of the payload, at most: all layers, and what says how it is cut. */
+#define HEADERS	256
+
+/* Whoever has turned segmentation offload off wants to see packets. And what the route
+ * puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
+ * tunnels it does not say how much that is.
+ */
+bool srn_egress_fits(const struct dst_entry *dst)
+{
+	if (!(dst->dev->features & NETIF_F_GSO) || dst->lwtstate || dst_xfrm(dst))
+		return false;
+	return LL_RESERVED_SPACE(dst->dev) + dst->header_len <= SRN_BUILD_LOWER;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_egress_fits);
+
+static bool is_netem(const struct Qdisc *qdisc)
+{
+	return !memcmp(qdisc->ops->id, "netem", sizeof("netem"));
+}
+
+/* All but the root. */
+static bool some_is_netem(const struct net_device *ndev)
+{
+	const struct Qdisc *qdisc;
+	unsigned int i;
+
+	hash_for_each_rcu(ndev->qdisc_hash, i, qdisc, hash)
+		if (is_netem(qdisc))
+			return true;
+	return false;
+}
+
+/* There may be as many as the netdev has rings, so they are not looked at for each skb. Of a path
+ * that is shared nobody keeps what was seen.
+ */
+static bool some_was_netem(struct srn_path *path, const struct net_device *ndev)
+{
+	struct srn_route *route = &path->route;
+	u32 now = (u32)jiffies << 1;
+
+	if (path->is_shared)
+		return some_is_netem(ndev);
+	if ((route->looked & ~1u) != now)
+		route->looked = now | some_is_netem(ndev);
+	return route->looked & 1;
+}
+
+/* What netem loses, damages, doubles or delays is an skb: a packet, as on the wire that it stands
+ * for. Who has no classes, as most queues and what stands for none, is no netem and has none below.
+ */
+static bool emulates(struct srn_path *path, const struct net_device *ndev)
+{
+	const struct Qdisc *root = rcu_dereference_bh(ndev->qdisc);
+
+	if (likely(!root->ops->cl_ops))
+		return false;
+	return is_netem(root) || some_was_netem(path, ndev);
+}
+
+bool srn_egress_couples(struct srn_path *path, const struct dst_entry *dst)
+{
+	return srn_egress_fits(dst) && srn_egress_packets(dst) > 1 && !emulates(path, dst->dev);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_egress_couples);
+
+u32 srn_egress_packets(const struct dst_entry *dst)
+{
+	return max(READ_ONCE(dst->dev->gso_max_segs), 1u);
+}
+
+u32 srn_egress_room(const struct dst_entry *dst, bool is_v6, bool whole)
+{
+	const struct net_device *ndev = dst->dev;
+	u32 most = is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
+
+	if (whole)
+		most = min(most, dst_mtu(dst));
+	return most - min_t(u32, most, HEADERS);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_egress_room);

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where packets leave as one skb, and where each has its own. */
+#include "../build.h"
+#include "../egress.h"
+#include "../train.h"
+#include "../wire.h"
+#include "fake_route.h"
+
+#include <kunit/test.h>
+#include <linux/bottom_half.h>
+#include <linux/hashtable.h>
+#include <linux/if_ether.h>
+#include <net/dst.h>
+#include <net/lwtunnel.h>
+#include <net/sch_generic.h>
+#include <rdma/ib_pack.h>
+
+#define LEN	(sizeof(struct srn_bth) + SRN_ICRC_SIZE)
+
+struct route_row {
+	const char *desc;
+	bool gso, lwt;
+	u16 needed, header;
+	bool fits;
+};
+
+static const struct route_row route_rows[] = {
+	{ "plain", true, false, 0, 0, true },
+	{ "segmentation is off", false, false, 0, 0, false },
+	{ "a tunnel", true, false, 100, 0, true },
+	{ "a light-weight tunnel", true, true, 0, 0, false },
+	{ "a netdev with long headers", true, false, 600, 0, false },
+	{ "a route with long headers", true, false, 0, 600, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(route, route_rows, desc);
+
+static void srn_egress_fits_test(struct kunit *test)
+{
+	const struct route_row *row = test->param_value;
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct lwtunnel_state lwt = {};
+	struct dst_entry dst = { .dev = dev };
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->hard_header_len = ETH_HLEN;
+	dev->features = row->gso ? NETIF_F_GSO : 0;
+	dev->needed_headroom = row->needed;
+	dst.header_len = row->header;
+	dst.lwtstate = row->lwt ? &lwt : NULL;
+	KUNIT_EXPECT_EQ(test, srn_egress_fits(&dst), row->fits);
+}
+
+static const struct Qdisc_class_ops classes;
+static struct Qdisc_ops netem_ops = { .id = "netem", .cl_ops = &classes };
+/* One that only begins so. */
+static struct Qdisc_ops other_ops = { .id = "netem2", .cl_ops = &classes };
+static struct Qdisc_ops prio_ops = { .id = "prio", .cl_ops = &classes };
+static struct Qdisc_ops fifo_ops = { .id = "pfifo" };
+
+static const struct couples_row {
+	const char *desc;
+	struct Qdisc_ops *root, *below;
+	u32 segs;
+	bool shared, couples;
+} couples_rows[] = {
+	{ "no queue", NULL, NULL, 65535, .couples = true },
+	{ "two", NULL, NULL, 2, .couples = true },
+	{ "one segment", NULL, NULL, 1 },
+	{ "none", NULL, NULL, 0 },
+	{ "a queue", &fifo_ops, NULL, 65535, .couples = true },
+	{ "netem", &netem_ops, NULL, 65535 },
+	{ "something else", &other_ops, NULL, 65535, .couples = true },
+	{ "bands", &prio_ops, &fifo_ops, 65535, .couples = true },
+	{ "netem in a band", &prio_ops, &netem_ops, 65535 },
+	{ "netem in a band of what several share", &prio_ops, &netem_ops, 65535, .shared = true },
+	{ "bands of what several share", &prio_ops, &fifo_ops, 65535, .shared = true, .couples = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(couples, couples_rows, desc);
+
+static void back_to_lo(void *dst)
+{
+	((struct dst_entry *)dst)->dev = init_net.loopback_dev;
+}
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb);
+
+/* Its route leaves by a netdev that takes all. */
+static struct srn_path *new_path(struct kunit *test)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct srn_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	dev->mtu = 1500;
+	dev->features = NETIF_F_GSO;
+	dev->gso_max_segs = GSO_MAX_SEGS;
+	dev->gso_max_size = GSO_LEGACY_MAX_SIZE;
+	dev->gso_ipv4_max_size = GSO_LEGACY_MAX_SIZE;
+	RCU_INIT_POINTER(dev->qdisc, &noop_qdisc);
+	dev_net_set(dev, &init_net);
+	path->dev = fake_dev(test);
+	path->ttl = 64;
+	fake_route(test, path, leave);
+	path->route.dst->dev = dev;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, back_to_lo, path->route.dst));
+	return path;
+}
+
+static bool couples(struct srn_path *path, const struct dst_entry *dst)
+{
+	bool ret;
+
+	local_bh_disable();
+	ret = srn_egress_couples(path, dst);
+	local_bh_enable();
+	return ret;
+}
+
+static struct Qdisc *new_qdisc(struct kunit *test, const struct Qdisc_ops *ops)
+{
+	struct Qdisc *qdisc = kunit_kzalloc(test, sizeof(*qdisc), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qdisc);
+	qdisc->ops = ops;
+	return qdisc;
+}
+
+static void srn_egress_couples_test(struct kunit *test)
+{
+	const struct couples_row *row = test->param_value;
+	struct srn_path *path = new_path(test), shared = { .is_shared = true };
+	struct dst_entry *dst = path->route.dst;
+	struct net_device *dev = dst->dev;
+
+	if (row->root)
+		RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, row->root));
+	if (row->below)
+		hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, row->below)->hash, 1);
+	dev->gso_max_segs = row->segs;
+	KUNIT_EXPECT_EQ(test, couples(row->shared ? &shared : path, dst), row->couples);
+}
+
+/* What is below a root is looked at in another tick, the root each time. */
+static void srn_egress_again_test(struct kunit *test)
+{
+	struct srn_path *path = new_path(test);
+	struct dst_entry *dst = path->route.dst;
+	struct net_device *dev = dst->dev;
+	struct Qdisc *below = new_qdisc(test, &netem_ops);
+
+	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
+	KUNIT_EXPECT_TRUE(test, couples(path, dst));
+	hash_add_rcu(dev->qdisc_hash, &below->hash, 1);
+	path->route.looked -= 2;
+	KUNIT_EXPECT_FALSE(test, couples(path, dst));
+	hash_del_rcu(&below->hash);
+	path->route.looked -= 2;
+	KUNIT_EXPECT_TRUE(test, couples(path, dst));
+	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &netem_ops));
+	KUNIT_EXPECT_FALSE(test, couples(path, dst));
+	RCU_INIT_POINTER(dev->qdisc, &noop_qdisc);
+	KUNIT_EXPECT_TRUE(test, couples(path, dst));
+}
+
+static const struct room_row {
+	const char *desc;
+	u32 size4, size6, mtu, room;
+	bool is_v6, whole;
+} room_rows[] = {
+	{ "IPv4", 30000, 60000, 1500, 30000 - 256 },
+	{ "IPv6", 30000, 60000, 1500, 60000 - 256, .is_v6 = true },
+	{ "whole", 30000, 60000, 20000, 20000 - 256, .whole = true },
+	{ "whole, and little", 30000, 60000, 65536, 30000 - 256, .whole = true },
+	{ "nothing", 100, 100, 1500, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(room, room_rows, desc);
+
+static void srn_egress_room_test(struct kunit *test)
+{
+	const struct room_row *row = test->param_value;
+	struct srn_path *path = new_path(test);
+	struct dst_entry *dst = path->route.dst;
+
+	dst->dev->gso_ipv4_max_size = row->size4;
+	dst->dev->gso_max_size = row->size6;
+	dst->dev->mtu = row->mtu;
+	KUNIT_EXPECT_EQ(test, srn_egress_room(dst, row->is_v6, row->whole), row->room);
+}
+
+/* How many packets the skbs had that were handed to the route. */
+static struct {
+	u32 num, packets[8];
+} left;
+
+static int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	if (left.num < ARRAY_SIZE(left.packets))
+		left.packets[left.num] = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	left.num++;
+	kfree_skb(skb);
+	return 0;
+}
+
+static const struct train_row {
+	const char *desc;
+	u32 segs, size;
+	u32 num, packets[8];
+} train_rows[] = {
+	{ "all", 65535, 65536, 5, { 5 } },
+	{ "two each", 2, 65536, 5, { 2, 2, 1 } },
+	{ "one each", 1, 65536, 3, { 1, 1, 1 } },
+	{ "short ones", 65535, 256 + 3 * LEN, 5, { 3, 2 } },
+	{ "too short for two", 65535, 256 + 2 * LEN - 1, 3, { 1, 1, 1 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(train, train_rows, desc);
+
+static void add_packets(struct srn_train *train, struct srn_path *path, u32 num)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	while (num--) {
+		skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
+		if (skb)
+			srn_train_add(train, path, skb, num);
+	}
+	local_bh_enable();
+}
+
+/* A train is what the netdev was told to take, and no more. */
+static void srn_egress_train_test(struct kunit *test)
+{
+	const struct train_row *row = test->param_value;
+	struct srn_train train = {};
+	struct srn_path *path;
+	u32 i;
+
+	memset(&left, 0, sizeof(left));
+	migrate_disable();
+	path = new_path(test);
+	path->route.dst->dev->gso_max_segs = row->segs;
+	path->route.dst->dev->gso_ipv4_max_size = row->size;
+	add_packets(&train, path, row->num);
+	migrate_enable();
+	KUNIT_EXPECT_NULL(test, train.head);
+	for (i = 0; i < ARRAY_SIZE(left.packets); i++)
+		KUNIT_EXPECT_EQ(test, left.packets[i], row->packets[i]);
+}
+
+static struct kunit_case srn_egress_cases[] = {
+	KUNIT_CASE_PARAM(srn_egress_fits_test, route_gen_params),
+	KUNIT_CASE_PARAM(srn_egress_couples_test, couples_gen_params),
+	KUNIT_CASE(srn_egress_again_test),
+	KUNIT_CASE_PARAM(srn_egress_room_test, room_gen_params),
+	KUNIT_CASE_PARAM(srn_egress_train_test, train_gen_params),
+	{}
+};
+
+static struct kunit_suite srn_egress_suite = {
+	.name = "srn_egress",
+	.test_cases = srn_egress_cases,
+};
+
+kunit_test_suite(srn_egress_suite);
