@@ -41,6 +41,7 @@ struct srn_dev {
 	atomic_t num_cqs;
 	atomic_t num_srqs;
 	u32 srqn_next;
+	u64 egress_seen;		/* egress.c: which netdev's queues, when, and what they are */
 	u32 mbps;			/* of the netdev, as query_port found it last; 0: unknown */
 	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;

@@ -11,10 +11,12 @@
 #include <net/sch_generic.h>
 
 #include "build.h"
-#include "path.h"
+#include "device.h"
 
 /* In front of the payload, at most: all layers, and what says how it is cut. */
 #define HEADERS	256
+
+#define QDISCS	1024
 
 /* Whoever has turned segmentation offload off wants to see packets. And what the route
  * puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
@@ -33,48 +35,50 @@ static bool is_netem(const struct Qdisc *qdisc)
 	return !memcmp(qdisc->ops->id, "netem", sizeof("netem"));
 }
 
-/* All but the root. */
+/* All but the root. Whoever owns the netdev makes as many as he likes: behind the most that are looked at there may
+ * be one, and single packets are right in any case.
+ */
 static bool some_is_netem(const struct net_device *ndev)
 {
+#ifdef CONFIG_NET_SCHED
 	const struct Qdisc *qdisc;
-	unsigned int i;
+	unsigned int i, num = 0;
 
 	hash_for_each_rcu(ndev->qdisc_hash, i, qdisc, hash)
-		if (is_netem(qdisc))
+		if (is_netem(qdisc) || ++num > QDISCS)
 			return true;
+#endif
 	return false;
 }
 
-/* There may be as many as the netdev has rings, so they are not looked at for each skb. Of a path
- * that is shared nobody keeps what was seen.
+/* There may be as many as the netdev has rings, so they are not looked at for each skb, but once in a tick for all
+ * QPs of a device, which mostly leave by one netdev.
  */
-static bool some_was_netem(struct srn_path *path, const struct net_device *ndev)
+static bool some_was_netem(struct srn_dev *dev, const struct net_device *ndev)
 {
-	struct srn_route *route = &path->route;
-	u32 now = (u32)jiffies << 1;
+	u64 now = (u64)ndev->ifindex << 32 | (u32)jiffies << 1, seen = READ_ONCE(dev->egress_seen);
 
-	if (path->is_shared)
-		return some_is_netem(ndev);
-	if ((route->looked & ~1u) != now)
-		route->looked = now | some_is_netem(ndev);
-	return route->looked & 1;
+	if ((seen & ~1ull) != now) {
+		seen = now | some_is_netem(ndev);
+		WRITE_ONCE(dev->egress_seen, seen);
+	}
+	return seen & 1;
 }
 
 /* What netem loses, damages, doubles or delays is an skb: a packet, as on the wire that it stands
- * for. Who has no classes, as most queues and what stands for none, is no netem and has none below.
+ * for. Who has no classes is no netem and has none below: what stands for no queue, as on lo, veth and most upper
+ * netdevs, pfifo, fq. But mq, which most NICs have, and fq_codel do.
  */
-static bool emulates(struct srn_path *path, const struct net_device *ndev)
+static bool emulates(struct srn_dev *dev, const struct net_device *ndev)
 {
 	const struct Qdisc *root = rcu_dereference_bh(ndev->qdisc);
 
-	if (likely(!root->ops->cl_ops))
-		return false;
-	return is_netem(root) || some_was_netem(path, ndev);
+	return root->ops->cl_ops && (is_netem(root) || some_was_netem(dev, ndev));
 }
 
-bool srn_egress_couples(struct srn_path *path, const struct dst_entry *dst)
+bool srn_egress_couples(struct srn_dev *dev, const struct dst_entry *dst)
 {
-	return srn_egress_fits(dst) && srn_egress_packets(dst) > 1 && !emulates(path, dst->dev);
+	return srn_egress_fits(dst) && srn_egress_packets(dst) > 1 && !emulates(dev, dst->dev);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_egress_couples);
 

@@ -27,7 +27,6 @@ struct srn_path_asked {
 struct srn_route {
 	struct dst_entry *dst;	/* NULL: none was asked for, or it is of no use any more */
 	u32 cookie;		/* the stack's, for whether it is still good */
-	u32 looked;		/* egress.c: at the netdev's queues, when, and what was seen */
 };
 
 struct srn_path {

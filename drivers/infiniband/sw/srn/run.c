@@ -62,7 +62,7 @@ static bool route_takes(struct srn_path *path, const struct dst_entry *dst)
 {
 	const struct net_device *ndev = dst->dev;
 
-	if (!srn_egress_couples(path, dst))
+	if (!srn_egress_couples(path->dev, dst))
 		return false;
 	return is_lo(dst) ? passes_whole(ndev) :
 			    (ndev->features & ndev->hw_enc_features & NEEDS) == NEEDS;
@@ -74,7 +74,7 @@ static bool route_takes(struct srn_path *path, const struct dst_entry *dst)
  */
 static bool route_cuts(struct srn_path *path, const struct dst_entry *dst)
 {
-	return !(dst->dev->features & NETIF_F_GSO_FRAGLIST) && srn_egress_couples(path, dst) &&
+	return !(dst->dev->features & NETIF_F_GSO_FRAGLIST) && srn_egress_couples(path->dev, dst) &&
 	       !is_lo(dst) && srn_icrc_has_sections();
 }
 

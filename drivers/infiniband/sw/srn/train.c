@@ -42,7 +42,7 @@ static void ask_route(struct srn_path *path, struct srn_train_limits *limits)
 {
 	struct dst_entry *dst = srn_path_dst(path);
 
-	if (!dst || !srn_egress_couples(path, dst))
+	if (!dst || !srn_egress_couples(path->dev, dst))
 		return;
 	limits->gso_type = srn_train_gso_type(dst);
 	limits->packets = min_t(u32, TRAIN_MAX, srn_egress_packets(dst));

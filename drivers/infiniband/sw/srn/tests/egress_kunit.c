@@ -62,7 +62,7 @@ static const struct couples_row {
 	const char *desc;
 	struct Qdisc_ops *root, *below;
 	u32 segs;
-	bool shared, couples;
+	bool couples;
 } couples_rows[] = {
 	{ "no queue", NULL, NULL, 65535, .couples = true },
 	{ "two", NULL, NULL, 2, .couples = true },
@@ -73,8 +73,6 @@ static const struct couples_row {
 	{ "something else", &other_ops, NULL, 65535, .couples = true },
 	{ "bands", &prio_ops, &fifo_ops, 65535, .couples = true },
 	{ "netem in a band", &prio_ops, &netem_ops, 65535 },
-	{ "netem in a band of what several share", &prio_ops, &netem_ops, 65535, .shared = true },
-	{ "bands of what several share", &prio_ops, &fifo_ops, 65535, .shared = true, .couples = true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(couples, couples_rows, desc);
@@ -114,7 +112,7 @@ static bool couples(struct srn_path *path, const struct dst_entry *dst)
 	bool ret;
 
 	local_bh_disable();
-	ret = srn_egress_couples(path, dst);
+	ret = srn_egress_couples(path->dev, dst);
 	local_bh_enable();
 	return ret;
 }
@@ -131,7 +129,7 @@ static struct Qdisc *new_qdisc(struct kunit *test, const struct Qdisc_ops *ops)
 static void srn_egress_couples_test(struct kunit *test)
 {
 	const struct couples_row *row = test->param_value;
-	struct srn_path *path = new_path(test), shared = { .is_shared = true };
+	struct srn_path *path = new_path(test);
 	struct dst_entry *dst = path->route.dst;
 	struct net_device *dev = dst->dev;
 
@@ -140,7 +138,7 @@ static void srn_egress_couples_test(struct kunit *test)
 	if (row->below)
 		hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, row->below)->hash, 1);
 	dev->gso_max_segs = row->segs;
-	KUNIT_EXPECT_EQ(test, couples(row->shared ? &shared : path, dst), row->couples);
+	KUNIT_EXPECT_EQ(test, couples(path, dst), row->couples);
 }
 
 /* What is below a root is looked at in another tick, the root each time. */
@@ -154,15 +152,47 @@ static void srn_egress_again_test(struct kunit *test)
 	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
 	hash_add_rcu(dev->qdisc_hash, &below->hash, 1);
-	path->route.looked -= 2;
+	path->dev->egress_seen -= 2;
 	KUNIT_EXPECT_FALSE(test, couples(path, dst));
 	hash_del_rcu(&below->hash);
-	path->route.looked -= 2;
+	path->dev->egress_seen -= 2;
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
 	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &netem_ops));
 	KUNIT_EXPECT_FALSE(test, couples(path, dst));
 	RCU_INIT_POINTER(dev->qdisc, &noop_qdisc);
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
+}
+
+/* What was seen below the root of one is not said of another, in the same tick. */
+static void srn_egress_other_test(struct kunit *test)
+{
+	struct srn_path *path = new_path(test), *other = new_path(test);
+	struct net_device *dev = path->route.dst->dev;
+
+	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
+	RCU_INIT_POINTER(other->route.dst->dev->qdisc, new_qdisc(test, &prio_ops));
+	other->route.dst->dev->ifindex = dev->ifindex + 1;
+	hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &netem_ops)->hash, 1);
+	other->dev = path->dev;
+	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
+	KUNIT_EXPECT_TRUE(test, couples(other, other->route.dst));
+	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
+}
+
+/* Who has more of them than are looked at gets single packets. */
+static void srn_egress_many_test(struct kunit *test)
+{
+	struct srn_path *path = new_path(test);
+	struct net_device *dev = path->route.dst->dev;
+	u32 i;
+
+	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
+	for (i = 0; i < 1024; i++)
+		hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &fifo_ops)->hash, 1);
+	KUNIT_EXPECT_TRUE(test, couples(path, path->route.dst));
+	hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &fifo_ops)->hash, 1);
+	path->dev->egress_seen -= 2;
+	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
 }
 
 static const struct room_row {
@@ -256,6 +286,8 @@ static struct kunit_case srn_egress_cases[] = {
 	KUNIT_CASE_PARAM(srn_egress_fits_test, route_gen_params),
 	KUNIT_CASE_PARAM(srn_egress_couples_test, couples_gen_params),
 	KUNIT_CASE(srn_egress_again_test),
+	KUNIT_CASE(srn_egress_other_test),
+	KUNIT_CASE(srn_egress_many_test),
 	KUNIT_CASE_PARAM(srn_egress_room_test, room_gen_params),
 	KUNIT_CASE_PARAM(srn_egress_train_test, train_gen_params),
 	{}
