@@ -156,6 +156,8 @@ static void srn_reach_less_than_any_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	srn_window_start(w, 0, MTU);
+	srn_window_time(w, 0, 0, false);
+	srn_window_delay(w, NSEC_PER_MSEC, NSEC_PER_MSEC);
 	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
 	srn_window_set_reach(w, SRN_HOLD_AHEAD);
 	KUNIT_EXPECT_FALSE(test, srn_window_wants_reach(w));
