@@ -27,7 +27,7 @@ void srn_hello_start(struct srn_qp *qp)
 
 	qp->peer = (struct srn_peer){
 		.due = sack, .left = sack ? HELLOS : 0, .acked = SRN_HELLO_NO_PSN,
-		.only_reads = sack,
+		.only_reads = sack, .asked = (u32)jiffies - SRN_HELLO_PAUSE,
 	};
 	srn_hold_widen(qp->dev, &qp->resp.hold, 0);	/* nothing is held yet */
 }
@@ -142,8 +142,11 @@ bool srn_hello_heard(struct srn_qp *qp, struct sk_buff *skb)
 
 	if (qp->recovery != SRN_RECOVERY_SACK)
 		return false;
-	if (!qp->peer.knows && srn_sack_read(skb, &sack))
+	if (!qp->peer.knows && srn_sack_read(skb, &sack)) {
+		/* That it has room for less is so while it holds something (srn_lost_heard()). */
+		sack.ahead = max_t(u32, sack.ahead, SRN_HOLD_AHEAD);
 		meet_who_knows(qp, &sack);
+	}
 	return qp->peer.sacks;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether the peer of a RC connection understands SACK packets: it is asked, with requests that
- * leave behind its first answer, and now and then, a few times, if it does not answer. To who does not understand it the
- * question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
+ * leave behind its first answer, and now and then, a few times, if it does not answer. To who does not understand
+ * it the question is a WRITE of no bytes that came a second time, of which nothing follows. The same here, of
  * what the peer asks: the requester asks, the responder answers. Then both know that the other one understands
  * SACKs, and who asked that the other one knows: the answer may be lost. What was told while they connected
  * (ece.h) spares the question.
@@ -38,7 +38,7 @@ struct srn_peer {
 	u32 asked;		/* the last time, in jiffies */
 };
 
-/* Between hellos to who had little room: as long as memory is scarce at least (hold.h). */
+/* Between hellos to who answers them: as long as memory is scarce at least (hold.h). */
 #define SRN_HELLO_PAUSE	HZ
 
 /* Has more bits than one. */
@@ -71,11 +71,11 @@ static inline void srn_hello_doubt(struct srn_peer *peer)
  * srn_hello_again() - more might be out if the peer were known to know us, or to have more room than it said: it is
  * asked
  *
- * Who does know us had little room when it was asked last, which may be over by now: but not at once.
+ * Who answers is asked without end, so not at once again: what it said then may be over later.
  */
 static inline void srn_hello_again(struct srn_peer *peer)
 {
-	peer->due = peer->left && !(peer->knows && (u32)jiffies - peer->asked < SRN_HELLO_PAUSE);
+	peer->due = peer->left && !(peer->sacks && (u32)jiffies - peer->asked < SRN_HELLO_PAUSE);
 }
 
 /** srn_hello_after_ack() - an ACK has moved the oldest PSN to @una: a hello may leave there */

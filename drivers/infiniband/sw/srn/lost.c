@@ -130,14 +130,6 @@ void srn_lost_answered(struct srn_qp *qp, u32 psn)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_answered);
 
-/* It holds nothing any more: that it had room for little is over, and for more it is asked anew. */
-static void whole(struct srn_qp *qp)
-{
-	srn_lost_stop(qp);
-	if (srn_window_wants_reach(&qp->window))
-		srn_hello_doubt(&qp->peer);
-}
-
 static void refilled(struct srn_qp *qp)
 {
 	u32 was = qp->window.cwnd;
@@ -150,10 +142,11 @@ void srn_lost_acked(struct srn_qp *qp)
 {
 	if (likely(!qp->score))
 		return;
+	/* It holds nothing any more: that it had room for little is over. */
 	if (srn_board_acked(qp, qp->score))
 		note_out(qp);
 	else
-		whole(qp);
+		srn_lost_stop(qp);
 	if (srn_psn_diff(qp->window.at.psn, qp->window.una) >= 0)
 		refilled(qp);
 }

@@ -66,7 +66,10 @@ static void srn_reach_nak_test(struct kunit *test)
 	aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
 	srn_completer_rx(qp, skb);
 	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+	qp->peer.asked -= SRN_HELLO_PAUSE;
 	KUNIT_EXPECT_TRUE(test, asks_again(qp));
+	qp->peer.asked += SRN_HELLO_PAUSE;
 	skb = new_word(test, SRN_SACK_ANSWER, srn_psn_add(qp->window.una, -1), SRN_HOLD_WIDE);
 	srn_hello_rx_answer(qp, skb);
 	kfree_skb(skb);
@@ -119,7 +122,24 @@ static void srn_reach_ever_little_test(struct kunit *test)
 	ack(test, qp, srn_psn_add(qp->window.at.psn, -1));
 	KUNIT_EXPECT_EQ(test, qp->window.reach, 300);
 	stop();
+	KUNIT_EXPECT_TRUE(test, qp->peer.knows);
+	KUNIT_EXPECT_FALSE(test, asks_again(qp));
+	qp->peer.asked -= SRN_HELLO_PAUSE;
 	KUNIT_EXPECT_TRUE(test, asks_again(qp));
+}
+
+/* Who is met by a SACK, since others introduced it, has no less room than any, whatever that said. */
+static void srn_reach_met_by_sack_test(struct kunit *test)
+{
+	struct srn_qp *qp = start_long(test, 2000);
+
+	srn_hello_start(qp);
+	srn_hello_introduce(qp, true, true);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+	sack_map(test, qp, 1, 0);
+	KUNIT_EXPECT_TRUE(test, qp->peer.knows);
+	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+	stop();
 }
 
 /* Where nothing is known of what it holds, nothing tells when it has room again: such a one has room. */
@@ -165,7 +185,7 @@ static void srn_reach_less_than_any_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_window_wants_reach(w));
 }
 
-/* However often it lets go of all that it held: it answers, so that it may be asked. */
+/* However often it lets go of all that it held: it answers, so that it may be asked, a while later. */
 static void srn_reach_often_test(struct kunit *test)
 {
 	struct srn_qp *qp = start_long(test, SRN_HOLD_WIDE);
@@ -178,6 +198,8 @@ static void srn_reach_often_test(struct kunit *test)
 		aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
 		srn_completer_rx(qp, skb);
 		KUNIT_ASSERT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
+		KUNIT_ASSERT_FALSE_MSG(test, asks_again(qp), "%d", i);
+		qp->peer.asked -= SRN_HELLO_PAUSE;
 		KUNIT_ASSERT_TRUE_MSG(test, asks_again(qp), "%d", i);
 		srn_hello_after_ack(&qp->peer, qp->window.una);
 		srn_hello_send(qp);
@@ -231,6 +253,7 @@ static struct kunit_case srn_reach_cases[] = {
 	KUNIT_CASE(srn_reach_little_test),
 	KUNIT_CASE(srn_reach_let_go_test),
 	KUNIT_CASE(srn_reach_ever_little_test),
+	KUNIT_CASE(srn_reach_met_by_sack_test),
 	KUNIT_CASE(srn_reach_little_for_nothing_test),
 	KUNIT_CASE(srn_reach_little_then_test),
 	KUNIT_CASE(srn_reach_less_than_any_test),
