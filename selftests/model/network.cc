@@ -39,10 +39,10 @@ bool IsSane(const srn_window& window) {
 
 }  // namespace
 
-Network::Connection::Connection(Network& network, srn_lately& known, uint32_t psn)
+Network::Connection::Connection(Network& network, Domain& domain, uint32_t psn)
     : receiver(network.events_, psn,
                [this, &network](const Answer& answer) { network.SendBack(*this, answer); }),
-      sender(network.events_, known, psn, network.options_.program,
+      sender(network.events_, domain, psn, network.options_.program,
              [this, &network](const Request& request) {
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
              }) {}
@@ -61,12 +61,16 @@ Network::Network(const Options& options)
     : options_(options),
       random_(options.seed),
       link_(events_, random_, options.link),
-      known_(static_cast<size_t>(options.domains)) {
-  for (srn_lately& known : known_) srn_lately_start(&known, 0);
+      domains_(static_cast<size_t>(options.domains)) {
+  for (Domain& domain : domains_) {
+    srn_lately_start(&domain.known, 0);
+    srn_rota_init(&domain.rota);
+    domain.has_rota = options.rota && options.connections > options.domains * SRN_ROTA_PLACES;
+  }
   for (int i = 0; i < options.connections; ++i) {
     const auto psn = static_cast<uint32_t>(SRN_PSN_MASK - random_() % kBeforeWrap);
     Connection& connection =
-        connections_.emplace_back(*this, known_[static_cast<size_t>(i % options.domains)], psn);
+        connections_.emplace_back(*this, domains_[static_cast<size_t>(i % options.domains)], psn);
     events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
   }
   if (options.sheds > 0) events_.After(Ns(options.sheds), [this] { Shed(); });

@@ -18,8 +18,9 @@ namespace model {
 
 struct Options {
   int connections = 1;
-  int domains = 4;  // protection domains that they belong to
-  int rivals = 0;   // that send beside them, but by AIMD, from so many seconds on
+  int domains = 4;   // protection domains that they belong to
+  bool rota = true;  // where these have more than places, they take turns
+  int rivals = 0;    // that send beside them, but by AIMD, from so many seconds on
   double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each
@@ -56,7 +57,7 @@ class Network {
 
  private:
   struct Connection {
-    Connection(Network& network, srn_lately& known, uint32_t psn);
+    Connection(Network& network, Domain& domain, uint32_t psn);
     Receiver receiver;
     Sender sender;
   };
@@ -84,7 +85,7 @@ class Network {
   Events events_;
   std::mt19937_64 random_;
   Link link_;
-  std::vector<srn_lately> known_;  // by domains
+  std::vector<Domain> domains_;
   std::deque<Connection> connections_;
   std::deque<Rival> rivals_;
   uint64_t told_ = 0;  // bytes of answers

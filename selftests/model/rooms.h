@@ -10,6 +10,7 @@ extern "C" {
 #include "psn.h"
 #include "psns.h"
 #include "reorder.h"
+#include "rota.h"
 #include "rtt.h"
 #include "score.h"
 #include "window.h"

@@ -14,13 +14,14 @@ constexpr uint64_t kTimeout = 4096ull << 14;
 
 }  // namespace
 
-Sender::Sender(Events& events, srn_lately& known, uint32_t psn, const Program& program,
+Sender::Sender(Events& events, Domain& domain, uint32_t psn, const Program& program,
                std::function<void(const Request&)> sends)
     : events_(events),
+      domain_(domain),
       sends_(std::move(sends)),
       board_(window_, rtt_),
       retry_(
-          events, window_, rtt_, known, kTimeout, [this](uint32_t nth) { Probe(nth); },
+          events, window_, rtt_, domain.known, kTimeout, [this](uint32_t nth) { Probe(nth); },
           [this] {
             Seek(window_.una);
             Run();
@@ -28,6 +29,7 @@ Sender::Sender(Events& events, srn_lately& known, uint32_t psn, const Program& p
       program_(program),
       gap_(events, [this] { Run(); }),
       tick_(events, [this] { Tick(); }) {
+  member_.sender = this;
   srn_window_start(&window_, psn, kMtu);
   srn_window_set_reach(&window_, SRN_HOLD_WIDE);
   Post();
@@ -66,6 +68,7 @@ void Sender::Transmit(uint32_t psn, bool asked) {
 void Sender::Run() {
   if (board_.is_open()) SendLost();
   SendNew();
+  EndRound();
 }
 
 // Each run of what is lost behind the other; the last packet of a run asks, and the last that the
@@ -81,8 +84,51 @@ void Sender::SendLost() {
   if (due != UINT64_MAX) gap_.Set(due);
 }
 
-bool Sender::MayGo() const {
-  return Left() && !srn_window_is_full(&window_, 1) && !(retry_.probing() && !is_idle());
+bool Sender::MayGo() {
+  return Left() && !srn_window_is_full(&window_, 1) && !(retry_.probing() && !is_idle()) &&
+         HasPlace();
+}
+
+// shift.c, srn_shift_ask(). Who asks after silence needs no place, nor does who is far.
+bool Sender::HasPlace() {
+  srn_shift& shift = member_.shift;
+  srn_rota& rota = domain_.rota;
+  if (!domain_.has_rota) return true;
+  const bool over = srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
+  if (shift.on && over && !srn_rota_is_wanted(&rota)) shift.sent = 0;
+  const bool may =
+      shift.on ? shift.sent == 0 || !over : !TakesPart() || srn_rota_ask(&rota, &shift);
+  stopped_ = !may;
+  if (may && shift.on && shift.begins) {
+    shift.begins = false;
+    if (is_idle()) srn_window_inherit(&window_, &rota.legacy);
+  }
+  return may;
+}
+
+bool Sender::TakesPart() const { return !retry_.probing() && !srn_crowd_is_far(&window_.crowd); }
+
+// shift.c, srn_shift_yield().
+void Sender::EndRound() {
+  srn_shift& shift = member_.shift;
+  const bool more = std::exchange(stopped_, false);
+  if (!shift.on || (more && shift.begins)) return;
+  if (is_idle())
+    Yield(more);
+  else if (retry_.is_silent())
+    Yield(false);
+}
+
+void Sender::Yield(bool more) {
+  srn_shift& shift = member_.shift;
+  if (is_idle() && !shift.begins) srn_window_leave(&window_, &domain_.rota.legacy);
+  if (srn_shift* const next = srn_rota_yield(&domain_.rota, &shift))
+    reinterpret_cast<Member*>(next)->sender->Wake();
+  if (more && (!TakesPart() || srn_rota_ask(&domain_.rota, &shift))) Wake();
+}
+
+void Sender::Wake() {
+  events_.After(0, [this] { Run(); });
 }
 
 bool Sender::WantsAck() const {
@@ -97,6 +143,7 @@ void Sender::SendNew() {
     const uint32_t psn = window_.at.psn;
     const bool asked = WantsAck();
     Transmit(psn, asked);
+    if (member_.shift.on) member_.shift.sent += kMtu;
     if (!srn_window_sent(&window_, 1, asked, false) && asked) retry_.Time(psn);
     board_.SentNew();
     retry_.Sent();

@@ -24,10 +24,17 @@ struct Program {
   uint64_t more = 0;
 };
 
+// What the connections of a domain know together, and who of them may have data out, if that is
+// asked.
+struct Domain {
+  srn_lately known;
+  srn_rota rota;
+  bool has_rota = false;
+};
+
 class Sender {
  public:
-  // `known`: the answers that it and others had.
-  Sender(Events& events, srn_lately& known, uint32_t psn, const Program& program,
+  Sender(Events& events, Domain& domain, uint32_t psn, const Program& program,
          std::function<void(const Request&)> sends);
 
   void Start();
@@ -42,8 +49,14 @@ class Sender {
   uint64_t unacked() const { return posted_ - acked_; }
   // Times that it gave up waiting, and began anew.
   uint64_t timeouts() const { return retry_.timeouts(); }
+  bool has_place() const { return member_.shift.on; }
 
  private:
+  // What the rota knows of it; shift is first.
+  struct Member {
+    srn_shift shift;
+    Sender* sender;
+  };
   // Packets of a message.
   static constexpr uint64_t kMessage = 64;
 
@@ -52,7 +65,12 @@ class Sender {
   void SendLost();
   void SendNew();
   uint64_t Left() const { return unacked() - srn_window_inflight(&window_); }
-  bool MayGo() const;
+  bool MayGo();
+  bool HasPlace();
+  bool TakesPart() const;
+  void EndRound();
+  void Yield(bool more);
+  void Wake();
   bool WantsAck() const;
   void Transmit(uint32_t psn, bool asked);
 
@@ -70,6 +88,8 @@ class Sender {
   void Seek(uint32_t psn);
 
   Events& events_;
+  Domain& domain_;
+  Member member_ = {};
   const std::function<void(const Request&)> sends_;
   srn_window window_ = {};
   srn_rtt rtt_ = {};
@@ -79,8 +99,9 @@ class Sender {
   Alarm gap_, tick_;
   bool more_ = false;  // what is posted once was
   bool finished_ = false;
-  uint64_t acked_ = 0;   // packets,
-  uint64_t posted_ = 0;  // and all that are known of
+  bool stopped_ = false;  // by the rota, in this round
+  uint64_t acked_ = 0;    // packets,
+  uint64_t posted_ = 0;   // and all that are known of
 };
 
 }  // namespace model

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // As much of the kernel as the module's pure rooms want (psn.h, psns.c, score.c, window.c,
-// crowd.c, rtt.h), to be compiled in user space: types, bits, sets of bits. Their headers are for
-// C++, too. Included before everything else; the kernel's headers that user space has not are empty
-// files.
+// crowd.c, rota.c, rtt.h), to be compiled in user space: types, bits, sets of bits, lists. Their
+// headers are for C++, too. Included before everything else; the kernel's headers that user space
+// has not are empty files.
 #pragma once
 
 #include <assert.h>
@@ -121,3 +121,31 @@ static inline unsigned long find_last_bit(const unsigned long* map, unsigned lon
 static inline bool bitmap_empty(const unsigned long* map, unsigned int size) {
   return find_next_bit(map, size, 0) == size;
 }
+
+// One thread: nobody looks meanwhile.
+#define WRITE_ONCE(x, value) ((x) = (value))
+#define READ_ONCE(x) (x)
+#define smp_store_release(p, value) (*(p) = (value))
+#define smp_load_acquire(p) (*(p))
+
+struct list_head {
+  struct list_head *next, *prev;
+};
+
+static inline void INIT_LIST_HEAD(struct list_head* list) { list->next = list->prev = list; }
+static inline bool list_empty(const struct list_head* list) { return list->next == list; }
+
+static inline void list_add_tail(struct list_head* node, struct list_head* list) {
+  node->next = list;
+  node->prev = list->prev;
+  list->prev->next = node;
+  list->prev = node;
+}
+
+static inline void list_del(struct list_head* node) {
+  node->prev->next = node->next;
+  node->next->prev = node->prev;
+}
+
+#define list_first_entry_or_null(list, type, member) \
+  (list_empty(list) ? NULL : (type*)((char*)(list)->next - offsetof(type, member)))

@@ -10,6 +10,7 @@
 #include "pace.h"
 #include "payer.h"
 #include "react.h"
+#include "shift.h"
 #include "sq.h"
 #include "window.h"
 
@@ -47,11 +48,14 @@ static enum srn_gate start_gate(const struct srn_qp *qp, const struct srn_wqe *w
 }
 
 /* What is reliable has a window. What has none waits for room in the queues below. */
-static enum srn_gate flow_gate(struct srn_qp *qp)
+static enum srn_gate flow_gate(struct srn_qp *qp, const struct srn_wqe *wqe)
 {
 	const struct srn_window *w = &qp->window;
 
 	if (qp->svc->reliable) {
+		/* First: with a place comes how much may be out. */
+		if (unlikely(!srn_shift_may(qp, wqe)))
+			return SRN_GATE_SHIFT;
 		if (srn_window_is_full(w, 1))
 			return SRN_GATE_WINDOW;
 		if (qp->retry.probing && srn_window_inflight(w))
@@ -89,6 +93,6 @@ enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 	if (gate || srn_wqe_is_local(wqe))
 		return gate;
-	return flow_gate(qp) ?: reads_gate(qp, wqe) ?: pace_gate(qp);
+	return flow_gate(qp, wqe) ?: reads_gate(qp, wqe) ?: pace_gate(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gate_wqe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files for the parameters of congestion control. A client of the core hears of devices that come,
- * go and get another name. Without debugfs there are none, and nothing else is missing.
+/* Files for the parameters of congestion control, and for whether QPs take turns. A client of the core hears of
+ * devices that come, go and get another name. Without debugfs there are none, and nothing else is missing.
  */
 #include "knob.h"
 
@@ -88,6 +88,7 @@ static int add(struct ib_device *ibdev)
 		return -ENOMEM;
 	panel->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
 	fill(panel, to_srn_dev(ibdev));
+	debugfs_create_bool("rota", 0600, panel->dir, &to_srn_dev(ibdev)->rota);
 	ib_set_client_data(ibdev, &client, panel);
 	return 0;
 }

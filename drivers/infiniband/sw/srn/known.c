@@ -53,11 +53,13 @@ static struct srn_known_path *new_path(struct srn_known *known, const struct in6
 	p->addr = *addr;
 	p->oif = oif;
 	spin_lock_init(&p->lock);
+	spin_lock_init(&p->rota_lock);
+	srn_rota_init(&p->rota);
 	srn_lately_start(&p->took, ktime_get_ns());
 	return p;
 }
 
-struct srn_known_path *srn_known_get(struct srn_known *known, const struct srn_path *path)
+static struct srn_known_path *get(struct srn_known *known, const struct srn_path *path)
 {
 	struct in6_addr addr = address(path);
 	u32 hash = jhash2((u32 *)&addr, sizeof(addr) / sizeof(u32), path->oif);
@@ -73,26 +75,47 @@ struct srn_known_path *srn_known_get(struct srn_known *known, const struct srn_p
 		hlist_add_head(&new->node, bucket);
 		swap(p, new);
 	}
-	p->users++;
+	WRITE_ONCE(p->users, p->users + 1);
 	mutex_unlock(&known->lock);
 	kfree(new);
 	return p;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_known_get);
 
-void srn_known_put(struct srn_known_path *p)
+static void put(struct srn_known_path *p)
 {
-	struct srn_known *known;
+	struct srn_known *known = p->known;
 
-	if (!p)
-		return;
-	known = p->known;
 	mutex_lock(&known->lock);
-	if (!--p->users) {
+	WRITE_ONCE(p->users, p->users - 1);
+	if (!p->users) {
 		hlist_del(&p->node);
 		kfree(p);
 	}
 	mutex_unlock(&known->lock);
+}
+
+struct srn_known_user *srn_known_get(struct srn_known *known, const struct srn_path *path,
+				     struct srn_turn *turn)
+{
+	struct srn_known_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+
+	if (!user)
+		return NULL;
+	user->turn = turn;
+	user->path = get(known, path);
+	if (user->path)
+		return user;
+	kfree(user);
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_known_get);
+
+void srn_known_put(struct srn_known_user *user)
+{
+	if (!user)
+		return;
+	put(user->path);
+	kfree(user);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_known_put);
 

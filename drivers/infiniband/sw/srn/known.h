@@ -14,20 +14,32 @@
 #include <linux/types.h>
 
 #include "lately.h"
+#include "rota.h"
 
 #define SRN_KNOWN_BUCKETS	16
 
 struct srn_path;
 
+struct srn_turn;
+
 /* What is known of one address, for as long as a connection has it. */
 struct srn_known_path {
 	struct hlist_node node;
 	struct srn_known *known;
-	unsigned int users;	/* under known->lock, as node is */
+	unsigned int users;	/* under known->lock, as node is; read without it, too */
 	struct in6_addr addr;	/* of IPv4 as IPv6 maps it, */
 	int oif;		/* by this netdev */
 	spinlock_t lock;	/* of who changes took, which is read without it */
 	struct srn_lately took;
+	spinlock_t rota_lock;	/* of rota, and of what its members' shifts have of it; in it, turns are given */
+	struct srn_rota rota;	/* of those that use it */
+};
+
+/* A connection that has it. */
+struct srn_known_user {
+	struct srn_known_path *path;
+	struct srn_turn *turn;	/* of who is to be told when it may go on */
+	struct srn_shift shift;
 };
 
 struct srn_known {
@@ -40,13 +52,21 @@ void srn_known_init(struct srn_known *known);
 
 /**
  * srn_known_get() - a connection goes over @path
+ * @turn: its own
  *
- * May sleep. Return: what is known of it, for srn_known_put(); NULL without memory.
+ * May sleep. Return: its part in what is known of that, for srn_known_put(); NULL without memory.
  */
-struct srn_known_path *srn_known_get(struct srn_known *known, const struct srn_path *path);
+struct srn_known_user *srn_known_get(struct srn_known *known, const struct srn_path *path,
+				     struct srn_turn *turn);
 
-/** srn_known_put() - it does no more; @p may be NULL. May sleep */
-void srn_known_put(struct srn_known_path *p);
+/** srn_known_put() - it does no more, and takes no part in turns; @user may be NULL. May sleep */
+void srn_known_put(struct srn_known_user *user);
+
+/** srn_known_users() - how many connections have it, about */
+static inline unsigned int srn_known_users(const struct srn_known_path *p)
+{
+	return READ_ONCE(p->users);
+}
 
 /**
  * srn_known_least() - an answer over it took @took_ns, and came at @now_ns, ktime

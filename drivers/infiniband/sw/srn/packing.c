@@ -17,6 +17,7 @@
 #include "qp.h"
 #include "run.h"
 #include "segment.h"
+#include "shift.h"
 #include "sq.h"
 #include "train.h"
 #include "window.h"
@@ -96,7 +97,8 @@ bool srn_packing_strands_next(const struct srn_qp *qp, u8 opcode, u32 len)
  */
 static bool is_simple(const struct srn_qp *qp)
 {
-	return !qp->credit.on && !qp->score && !qp->gaps && !srn_pace_is_on(&qp->pace);
+	return !qp->credit.on && !qp->score && !qp->gaps && !srn_pace_is_on(&qp->pace) &&
+	       srn_shift_packs(qp);
 }
 
 /* Whether a WQE is a WRITE of one packet that is copied, and waits for nothing that is before it. */
@@ -156,6 +158,7 @@ void srn_packing_go_on(struct srn_qp *qp, int *budget)
 		--*budget;
 	}
 	srn_mem_let_go(&held);
+	srn_shift_charge(qp, qp->req.pack.bytes - bytes, qp->req.pack.num - num);
 	srn_train_charge(&qp->req.train, &qp->path, qp->req.pack.num - num,
 			 qp->req.pack.bytes - bytes);
 }

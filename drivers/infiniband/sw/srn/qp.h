@@ -90,7 +90,7 @@ struct srn_qp {
 	u32 rate_limit;			/* kb/s; 0: none. Of RC and UC, until RESET */
 	int access;			/* IB_ACCESS_REMOTE_* */
 	struct srn_path path;
-	struct srn_known_path *known;	/* of it; RC's, or NULL */
+	struct srn_known_user *known;	/* of it, and a part in turns (shift.c); RC's, or NULL */
 	struct srn_payer payer;		/* of what UC and UD send, of RC's answers; QP1 has none */
 
 	/* Engines: the owner of the turn only. */

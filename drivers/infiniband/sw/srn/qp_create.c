@@ -20,6 +20,7 @@
 #include "round.h"
 #include "rq.h"
 #include "rxq.h"
+#include "shift.h"
 #include "sq.h"
 #include "ucontext.h"
 #include "wire.h"
@@ -323,6 +324,7 @@ int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_lock(&qp->lock);
 	srn_turn_own(&qp->turn);	/* for good */
 	srn_responder_leave(qp);
+	srn_shift_leave(qp);
 	mutex_unlock(&qp->lock);
 	srn_clock_stop(&qp->clock);
 	srn_qp_ref_destroy(qp->ref);

@@ -21,6 +21,7 @@
 #include "recovery.h"
 #include "requester.h"
 #include "rxq.h"
+#include "shift.h"
 #include "sq.h"
 #include "udata.h"
 #include "wire.h"
@@ -28,7 +29,7 @@
 /* What a modification needs and apply() cannot fail to have. */
 struct change {
 	struct srn_path path;
-	struct srn_known_path *known;
+	struct srn_known_user *known;
 	struct srn_path_asked asked;
 	bool has_path;
 	u32 ece;		/* SRN_ECE_*, what the peer is said to have; or 0 */
@@ -103,11 +104,11 @@ static u16 source_port(struct srn_qp *qp, const struct ib_qp_attr *attr, int mas
 }
 
 /* Of who sends and is answered. */
-static int prepare_known(const struct srn_qp *qp, struct change *c)
+static int prepare_known(struct srn_qp *qp, struct change *c)
 {
 	if (!qp->svc->reliable)
 		return 0;
-	c->known = srn_known_get(&to_srn_pd(qp->ibqp.pd)->known, &c->path);
+	c->known = srn_known_get(&to_srn_pd(qp->ibqp.pd)->known, &c->path, &qp->turn);
 	return c->known ? 0 : -ENOMEM;
 }
 
@@ -316,6 +317,8 @@ static int modify_owned(struct srn_qp *qp, const struct ib_qp_attr *attr, int ma
 	err = alloc_owned(qp, attr, mask);
 	if (err)
 		return err;
+	if (c->has_path)
+		srn_shift_leave(qp);
 	spin_lock(&qp->attr_lock);
 	apply_av(qp, c);
 	apply_attrs(qp, attr, mask, c->ece);

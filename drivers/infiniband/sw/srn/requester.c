@@ -32,6 +32,7 @@
 #include "run.h"
 #include "score.h"
 #include "segment.h"
+#include "shift.h"
 #include "sq.h"
 #include "stats.h"
 #include "turn.h"
@@ -146,6 +147,7 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 		srn_count(qp->dev, SRN_CNT_RETRANS);
 	else if (asked || read)
 		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1), read ? plan->npsn - 1 : 0);
+	srn_shift_charge(qp, read ? plan->npsn * qp->mtu : plan->len, plan->npsn);
 	if (asking)
 		srn_asking_sent(&qp->req.lazy, plan, asking);
 	if (unlikely(qp->score))
@@ -213,7 +215,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
 		     (!plan->last || (next_follows(qp) && !srn_packing_strands_next(qp, plan->opcode, plan->len))) &&
-		     !pace_ends(qp, wqe, plan);
+		     !pace_ends(qp, wqe, plan) && !srn_shift_ends(qp, plan->len, plan->npsn);
 	d->asking = srn_asking_of(qp, wqe, plan, d->follows);
 	flags = (srn_asking_asks(d->asking) ? SRN_BUILD_ACKREQ : 0) |
 		(srn_plan_is_solicited(wqe, plan) ? SRN_BUILD_SE : 0) |
@@ -415,6 +417,8 @@ bool srn_requester_run(struct srn_qp *qp, int *budget)
 		srn_asking_end(qp);
 	srn_train_leave(&qp->req.train, &qp->path);
 	expect_answers(qp, more);
+	if (!more)
+		srn_shift_end_round(qp);
 	return more;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_requester_run);
@@ -445,6 +449,7 @@ void srn_requester_reset(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
 	srn_window_reset(&qp->window, qp->sq.una);
+	srn_shift_leave(qp);
 	srn_retry_reset(qp);
 	srn_early_reset(&qp->early);
 	/* Not the wait for room: answers before a NAK may be waiting, too. */

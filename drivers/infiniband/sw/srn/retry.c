@@ -200,7 +200,7 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	u64 was_ns = old ? 0 : w->crowd.delay_ns, delay;
 	u32 was = w->cwnd;
 
-	delay = srn_window_delay(w, srn_known_least(qp->known, took, now), now);
+	delay = srn_window_delay(w, srn_known_least(qp->known->path, took, now), now);
 	if (!srn_window_times_on(w, was_ns))
 		srn_window_mind(w);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);

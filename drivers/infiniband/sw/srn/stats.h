@@ -46,6 +46,8 @@ enum srn_counter {
 	SRN_CNT_SACK_RETRANS,		/* of the packets sent again, those that SACKs showed to be lost */
 	SRN_CNT_VAIN,			/* and of those, what the peer had seen */
 	SRN_CNT_LIMITED,		/* requests begun without a credit of the peer's */
+	SRN_CNT_SHIFT_WAITS,		/* times that a QP waited for a place among those that have data out */
+	SRN_CNT_SHIFT_STALLS,		/* places given up since the peer was silent */
 	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
 	SRN_CNT_RNR_EXCEEDED,
 	SRN_CNT_BAD_RESPONSE,		/* response that no request of ours asked for */
@@ -127,6 +129,8 @@ enum srn_counter {
 	X(SACK_RETRANS, "sack_retrans") \
 	X(VAIN, "sack_retrans_spurious") \
 	X(LIMITED, "sent_without_credit") \
+	X(SHIFT_WAITS, "shift_waits") \
+	X(SHIFT_STALLS, "shift_stalls") \
 	X(RETRY_EXCEEDED, "retry_exceeded_err") \
 	X(RNR_EXCEEDED, "retry_rnr_exceeded_err") \
 	X(BAD_RESPONSE, "rcvd_bad_response") \

@@ -13,6 +13,10 @@
 
 /* What a connection begins with: a program may open hundreds at once. */
 #define BEGIN		SRN_WINDOW_FEW
+/* Where many begin, and only some may have data out, all of these fill a short queue with so many each; and they
+ * double it only when they have seen the path.
+ */
+#define BEGIN_OF_MANY	8
 /* Where much may be out, so many leave at once when a gap was filled. */
 #define BURST		64
 /* Times in a row that una is to jump, after silence, over what was not sent again: the answer to what was, of a
@@ -79,6 +83,42 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	srn_crowd_start(&w->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
+
+void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy)
+{
+	*legacy = (struct srn_legacy){
+		.cwnd = w->cwnd,
+		.ssthresh = w->ssthresh,
+		.crowd = w->crowd,
+	};
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_leave);
+
+/* What is lost of one's own packets is no part of it. */
+static void inherit_crowd(struct srn_crowd *c, const struct srn_crowd *of)
+{
+	struct srn_crowd own = *c;
+
+	*c = *of;
+	c->lost = own.lost;
+	c->was_lost = own.was_lost;
+	c->was_sent = own.was_sent;
+	c->heavy = own.heavy;
+}
+
+void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
+{
+	w->credit = 0;
+	if (!legacy->cwnd) {
+		w->cwnd = min_t(u32, w->cwnd, BEGIN_OF_MANY);
+		w->ssthresh = w->cwnd;
+		return;
+	}
+	w->cwnd = clamp_t(u32, legacy->cwnd, w->floor, w->full);
+	w->ssthresh = clamp_t(u32, legacy->ssthresh, w->floor, w->full);
+	inherit_crowd(&w->crowd, &legacy->crowd);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_inherit);
 
 u32 *srn_window_set_room(struct srn_window *w, u32 *last, u32 room)
 {

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "crowd.h"
+#include "legacy.h"
 #include "limits.h"
 #include "psn.h"
 
@@ -95,6 +96,12 @@ struct srn_window {
  * It begins with few and doubles with each that is answered, since many may begin at once.
  */
 void srn_window_start(struct srn_window *w, u32 psn, u32 mtu);
+
+/** srn_window_leave() - nothing is out, and another goes on with what is known of the path */
+void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy);
+
+/** srn_window_inherit() - go on where who left @legacy stopped; nothing is out */
+void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy);
 
 /**
  * srn_window_set_room() - as many READs and atomics may be in flight as @last has @room for

@@ -22,7 +22,7 @@ static struct srn_qp *new_answered_since(struct kunit *test, u64 ns, u64 age_ns)
 	w->crowd.left = 2;
 	w->crowd.full_ns = now;
 	w->crowd.look_ns = U64_MAX;
-	srn_known_least(qp->known, 0, now);
+	srn_known_least(qp->known->path, 0, now);
 	srn_window_time(w, w->una, now - ns, true);
 	w->timed_rest = srn_window_inflight(w) - 1;
 	if (age_ns) {

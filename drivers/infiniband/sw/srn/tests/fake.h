@@ -48,15 +48,15 @@ static inline void fake_put_known(void *p)
 }
 
 /* What is known of a path on which nobody else goes. */
-static inline struct srn_known_path *fake_known(struct kunit *test)
+static inline struct srn_known_user *fake_known(struct kunit *test)
 {
 	struct srn_known *known = kunit_kzalloc(test, sizeof(*known), GFP_KERNEL);
 	const struct srn_path path = {};
-	struct srn_known_path *p;
+	struct srn_known_user *p;
 
 	KUNIT_ASSERT_NOT_NULL(test, known);
 	srn_known_init(known);
-	p = srn_known_get(known, &path);
+	p = srn_known_get(known, &path, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, fake_put_known, p));
 	return p;

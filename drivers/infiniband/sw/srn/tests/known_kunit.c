@@ -17,21 +17,21 @@ static struct srn_known *new_known(struct kunit *test)
 	return known;
 }
 
-static struct srn_known_path *get(struct kunit *test, struct srn_known *known, u32 to, int oif)
+static struct srn_known_user *get(struct kunit *test, struct srn_known *known, u32 to, int oif)
 {
 	struct srn_path path = { .v4.daddr = htonl(to), .oif = oif };
-	struct srn_known_path *p = srn_known_get(known, &path);
+	struct srn_known_user *p = srn_known_get(known, &path, NULL);
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	return p;
 }
 
-static u64 least(struct srn_known_path *p, u64 took)
+static u64 least(struct srn_known_user *p, u64 took)
 {
 	u64 least_ns;
 
 	local_bh_disable();
-	least_ns = srn_known_least(p, took, ktime_get_ns());
+	least_ns = srn_known_least(p->path, took, ktime_get_ns());
 	local_bh_enable();
 	return least_ns;
 }
@@ -40,7 +40,7 @@ static u64 least(struct srn_known_path *p, u64 took)
 static void srn_known_shared_test(struct kunit *test)
 {
 	struct srn_known *known = new_known(test);
-	struct srn_known_path *all[100], *same;
+	struct srn_known_user *all[100], *same;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++)
@@ -49,7 +49,7 @@ static void srn_known_shared_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, least(all[i], 100 + i), 100ull + i);
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		same = get(test, known, i / 2, i % 2);
-		KUNIT_EXPECT_PTR_EQ(test, same, all[i]);
+		KUNIT_EXPECT_PTR_EQ(test, same->path, all[i]->path);
 		KUNIT_EXPECT_EQ(test, least(same, FAR), 100ull + i);
 		srn_known_put(same);
 	}
@@ -62,10 +62,10 @@ static void srn_known_v6_test(struct kunit *test)
 {
 	struct srn_known *known = new_known(test);
 	struct srn_path path = { .is_v6 = true, .v6.daddr.s6_addr[15] = 9 };
-	struct srn_known_path *v4 = get(test, known, 9, 0), *v6 = srn_known_get(known, &path), *near;
+	struct srn_known_user *v4 = get(test, known, 9, 0), *v6 = srn_known_get(known, &path, NULL), *near;
 
 	path.v6.daddr.s6_addr[0] = 1;
-	near = srn_known_get(known, &path);
+	near = srn_known_get(known, &path, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, v6);
 	KUNIT_ASSERT_NOT_NULL(test, near);
 	KUNIT_EXPECT_EQ(test, least(v4, 1), 1ull);
@@ -80,7 +80,7 @@ static void srn_known_v6_test(struct kunit *test)
 static void srn_known_put_test(struct kunit *test)
 {
 	struct srn_known *known = new_known(test);
-	struct srn_known_path *first = get(test, known, 1, 0), *second = get(test, known, 1, 0);
+	struct srn_known_user *first = get(test, known, 1, 0), *second = get(test, known, 1, 0);
 	int i, left = 0;
 
 	least(first, 100);
@@ -100,15 +100,15 @@ static void srn_known_put_test(struct kunit *test)
 static void srn_known_unlocked_test(struct kunit *test)
 {
 	struct srn_known *known = new_known(test);
-	struct srn_known_path *p = get(test, known, 1, 0);
+	struct srn_known_user *p = get(test, known, 1, 0);
 
 	KUNIT_EXPECT_EQ(test, least(p, 100), 100ull);
-	spin_lock_bh(&p->lock);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 100, ktime_get_ns()), 100ull);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, FAR, ktime_get_ns()), 100ull);
+	spin_lock_bh(&p->path->lock);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 100, ktime_get_ns()), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, FAR, ktime_get_ns()), 100ull);
 	/* Later than it came, for this CPU. */
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, FAR, 0), 100ull);
-	spin_unlock_bh(&p->lock);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, FAR, 0), 100ull);
+	spin_unlock_bh(&p->path->lock);
 	KUNIT_EXPECT_EQ(test, least(p, 99), 99ull);
 	KUNIT_EXPECT_EQ(test, least(p, FAR), 99ull);
 	srn_known_put(p);
@@ -118,15 +118,15 @@ static void srn_known_unlocked_test(struct kunit *test)
 static void srn_known_spans_test(struct kunit *test)
 {
 	struct srn_known *known = new_known(test);
-	struct srn_known_path *p = get(test, known, 1, 0);
-	u64 start = p->took.since_ns;
+	struct srn_known_user *p = get(test, known, 1, 0);
+	u64 start = p->path->took.since_ns;
 
 	local_bh_disable();
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 100, start), 100ull);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 400, start + SRN_LATELY_NS), 100ull);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 500, start + 2 * SRN_LATELY_NS - 1), 100ull);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 500, start + 2 * SRN_LATELY_NS), 400ull);
-	KUNIT_EXPECT_EQ(test, srn_known_least(p, 900, start + 4 * SRN_LATELY_NS), 900ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 100, start), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 400, start + SRN_LATELY_NS), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 500, start + 2 * SRN_LATELY_NS - 1), 100ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 500, start + 2 * SRN_LATELY_NS), 400ull);
+	KUNIT_EXPECT_EQ(test, srn_known_least(p->path, 900, start + 4 * SRN_LATELY_NS), 900ull);
 	local_bh_enable();
 	srn_known_put(p);
 }

@@ -479,7 +479,7 @@ static void srn_requester_late_test(struct kunit *test)
 	for (timeout = 0; timeout < 2; timeout++) {
 		qp->timeout = timeout;
 		srn_window_time(&qp->window, srn_psn_add(qp->window.at.psn, -1), 0, true);
-		srn_known_least(qp->known, 0, ktime_get_ns());
+		srn_known_least(qp->known->path, 0, ktime_get_ns());
 		srn_window_acked(&qp->window, qp->window.at.psn);
 		srn_retry_progress(qp);
 		KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_LATE), timeout);

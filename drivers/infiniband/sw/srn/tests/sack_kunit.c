@@ -347,7 +347,7 @@ static void srn_sack_names_read_test(struct kunit *test)
 
 	fly(qp, 8);
 	w->crowd.left = 2;
-	srn_known_least(qp->known, 0, now);
+	srn_known_least(qp->known->path, 0, now);
 	srn_window_time(w, 0, now - NSEC_PER_SEC, true);
 	w->timed_rest = 3;
 	KUNIT_EXPECT_TRUE(test, hear(test, qp, 5, map, 32));

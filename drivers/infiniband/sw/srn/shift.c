@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A place of one's own. */
+#include "shift.h"
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+
+#include "stats.h"
+#include "turn.h"
+#include "wqe.h"
+
+/* Where nothing is asked in silence, and nobody gives up, a place might be kept for ever. Where a round trip is long
+ * the path would be empty between two shifts. After silence one packet asks, of each.
+ */
+static bool takes_part(const struct srn_qp *qp)
+{
+	return READ_ONCE(qp->dev->rota) && (qp->timeout || srn_qp_holds(qp)) && !qp->retry.probing &&
+	       !srn_crowd_is_far(&qp->window.crowd);
+}
+
+/* Who sends little, and waits for an answer each time, is no burden. */
+static bool is_small(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return wqe->length <= SRN_ROTA_SMALL && !srn_window_inflight(&qp->window);
+}
+
+static bool is_over(const struct srn_qp *qp)
+{
+	return srn_rota_is_over(&qp->known->shift, 0, srn_shift_out(qp));
+}
+
+/* Where nobody waits the next shift begins. */
+static bool goes_on(struct srn_qp *qp)
+{
+	if (likely(!is_over(qp)))
+		return true;
+	if (srn_rota_is_wanted(&qp->known->path->rota))
+		return false;
+	qp->known->shift.sent = 0;
+	return true;
+}
+
+/* Others may have been on it since, and who was not among them begins. */
+static void begin(struct srn_qp *qp)
+{
+	struct srn_known_path *path = qp->known->path;
+
+	qp->known->shift.begins = false;
+	if (srn_window_inflight(&qp->window))
+		return;
+	spin_lock(&path->rota_lock);
+	srn_window_inherit(&qp->window, &path->rota.legacy);
+	spin_unlock(&path->rota_lock);
+}
+
+static bool is_on(const struct srn_qp *qp)
+{
+	/* Pairs with the release of who gives places. */
+	return smp_load_acquire(&qp->known->shift.on);
+}
+
+static bool gets_place(struct srn_qp *qp)
+{
+	struct srn_known_path *path = qp->known->path;
+	bool on;
+
+	if (READ_ONCE(qp->known->shift.waits))
+		return false;
+	spin_lock(&path->rota_lock);
+	on = srn_rota_ask(&path->rota, &qp->known->shift);
+	spin_unlock(&path->rota_lock);
+	if (!on)
+		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
+	return on;
+}
+
+bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	bool may;
+
+	srn_turn_assert_owned(&qp->turn);
+	/* Also who takes no part any more: others wait for its place. Who was given it while there were few enough of
+	 * them not to ask may have had its turn by now, and begins all the same.
+	 */
+	if (is_on(qp)) {
+		if (qp->known->shift.begins)
+			begin(qp);
+		may = goes_on(qp);
+	} else {
+		may = !takes_part(qp) || is_small(qp, wqe) || gets_place(qp);
+		if (may && is_on(qp))
+			begin(qp);
+	}
+	qp->known->shift.stopped = !may;
+	return may;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_shift_ask);
+
+/* With the lock, without which it may be gone. */
+static void wake(const struct srn_shift *shift)
+{
+	srn_turn_defer(container_of(shift, struct srn_known_user, shift)->turn, SRN_TURN_SQ);
+}
+
+/* To who waits longest; who has more to send stands behind all others for that. */
+static void pass_on(struct srn_qp *qp, bool more)
+{
+	struct srn_known_path *path = qp->known->path;
+	struct srn_shift *next;
+
+	next = srn_rota_yield(&path->rota, &qp->known->shift);
+	if (next)
+		wake(next);
+	/* Nobody waits any more, or need not. */
+	if (more && (!takes_part(qp) || srn_rota_ask(&path->rota, &qp->known->shift)))
+		wake(&qp->known->shift);
+}
+
+/* @stopped: it had to wait in this round. If it was given the place since then there will be another one. */
+static bool is_done(const struct srn_qp *qp, bool stopped)
+{
+	if (!is_on(qp) || (stopped && qp->known->shift.begins))
+		return false;
+	return !srn_window_inflight(&qp->window) || qp->retry.probes || qp->retry.probing;
+}
+
+void srn_shift_yield(struct srn_qp *qp)
+{
+	bool more = qp->known->shift.stopped, out = srn_window_inflight(&qp->window);
+	struct srn_known_path *path = qp->known->path;
+
+	srn_turn_assert_owned(&qp->turn);
+	qp->known->shift.stopped = false;
+	if (!is_done(qp, more))
+		return;
+	if (out)
+		srn_count(qp->dev, SRN_CNT_SHIFT_STALLS);
+	else if (more)
+		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
+	spin_lock(&path->rota_lock);
+	if (!out && !qp->known->shift.begins)
+		srn_window_leave(&qp->window, &path->rota.legacy);
+	pass_on(qp, more && !out);
+	spin_unlock(&path->rota_lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_shift_yield);
+
+void srn_shift_leave(struct srn_qp *qp)
+{
+	struct srn_known_user *known = qp->known;
+
+	srn_turn_assert_owned(&qp->turn);
+	if (!known)
+		return;
+	known->shift.stopped = false;
+	/* In this order: who is given a place has it before it waits no more. */
+	if (!smp_load_acquire(&known->shift.waits) && !is_on(qp))
+		return;
+	spin_lock_bh(&known->path->rota_lock);
+	pass_on(qp, false);
+	spin_unlock_bh(&known->path->rota_lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_shift_leave);

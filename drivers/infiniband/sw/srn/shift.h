@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A QP's part in the rota of those of its protection domain that go to the same address (rota.h): it asks for a
+ * place before it sends, and gives it up at the end of a round. What goes again goes without one, and so does what
+ * asks after silence. Owner of the turn only; BH disabled, but for srn_shift_leave().
+ */
+#ifndef SRN_SHIFT_H
+#define SRN_SHIFT_H
+
+/* For srn_shift_may(), which is asked before each packet. qp.h has no use for this. */
+#include "known.h"
+#include "qp.h"
+
+/** srn_shift_ask() - srn_shift_may(), where there may be more than places */
+bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe);
+
+/** srn_shift_yield() - srn_shift_end_round() of one that has a place, or had to wait */
+void srn_shift_yield(struct srn_qp *qp);
+
+/** srn_shift_may() - whether @wqe, or its next packet, may go; if not a round begins when it may */
+static inline bool srn_shift_may(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	/* Who takes no part is one of few as well. */
+	if (likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_PLACES))
+		return true;
+	return srn_shift_ask(qp, wqe);
+}
+
+/** srn_shift_packs() - whether what follows a small message may join it, without being asked for */
+static inline bool srn_shift_packs(const struct srn_qp *qp)
+{
+	return likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_PLACES) ||
+	       READ_ONCE(qp->known->shift.on) || !READ_ONCE(qp->dev->rota);
+}
+
+/** srn_shift_is_on() - whether it has a place */
+static inline bool srn_shift_is_on(const struct srn_qp *qp)
+{
+	return likely(qp->known) && unlikely(READ_ONCE(qp->known->shift.on));
+}
+
+/* Of @bytes of payload in @num packets. */
+static inline u32 srn_shift_bytes(u32 bytes, u32 num)
+{
+	return bytes + num * SRN_PACE_HEADERS;
+}
+
+/* That it may have out at a time, without what is lent for a pack. */
+static inline u32 srn_shift_out(const struct srn_qp *qp)
+{
+	return (qp->window.cwnd - qp->window.lent) * qp->mtu;
+}
+
+/** srn_shift_ends() - whether these are the last before a wait: what is said of them is not to wait as well */
+static inline bool srn_shift_ends(const struct srn_qp *qp, u32 bytes, u32 num)
+{
+	return srn_shift_is_on(qp) && srn_rota_is_wanted(&qp->known->path->rota) &&
+	       srn_rota_is_over(&qp->known->shift, srn_shift_bytes(bytes, num),
+				srn_shift_out(qp));
+}
+
+/** srn_shift_charge() - @bytes of payload left in @num packets, or are asked for */
+static inline void srn_shift_charge(struct srn_qp *qp, u32 bytes, u32 num)
+{
+	/* Pairs with who gave the place: what was sent is zero since then. */
+	if (likely(qp->known) && unlikely(smp_load_acquire(&qp->known->shift.on)))
+		qp->known->shift.sent += srn_shift_bytes(bytes, num);
+}
+
+/** srn_shift_end_round() - nothing more goes now: who has nothing out, or is not answered, needs no place */
+static inline void srn_shift_end_round(struct srn_qp *qp)
+{
+	if (srn_shift_is_on(qp) || (likely(qp->known) && unlikely(qp->known->shift.stopped)))
+		srn_shift_yield(qp);
+}
+
+/** srn_shift_leave() - nothing more goes on this path; any context but interrupts */
+void srn_shift_leave(struct srn_qp *qp);
+
+#endif

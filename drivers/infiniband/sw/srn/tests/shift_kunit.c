@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a QP that shares its path with many may send, when it gives that up, and that who waits is woken. */
+#include "../gate.h"
+#include "../requester.h"
+#include "../shift.h"
+#include "../stats.h"
+#include "fake_sender.h"
+
+#define USERS	(SRN_ROTA_PLACES + 2)
+
+/* QPs that go to the same address. Their turns are the test's: who is woken has a bit set. */
+struct many {
+	struct srn_known *known;
+	struct srn_known_path *path;
+	struct srn_known_user *user[USERS];
+	struct srn_dev *dev;
+	struct srn_wqe *wqe;
+	struct srn_qp *qp[USERS];
+};
+
+static struct srn_qp *new_member(struct kunit *test, struct many *m, int i)
+{
+	const struct srn_path path = {};
+	struct srn_qp *qp = &new_owner(test)->qp;
+
+	qp->dev = m->dev;
+	m->user[i] = srn_known_get(m->known, &path, &qp->turn);
+	KUNIT_ASSERT_NOT_NULL(test, m->user[i]);
+	m->path = m->user[i]->path;
+	qp->known = m->user[i];
+	qp->state = IB_QPS_RTS;
+	qp->mtu = 1024;
+	qp->timeout = 14;
+	qp->recovery = SRN_RECOVERY_HOLD;
+	give_clock(test, qp);
+	srn_requester_start(qp);
+	return qp;
+}
+
+static void put_all(void *p)
+{
+	struct many *m = p;
+	int i;
+
+	for (i = 0; i < USERS; i++)
+		srn_known_put(m->user[i]);
+}
+
+static struct many *new_many(struct kunit *test)
+{
+	struct many *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	m->known = kunit_kzalloc(test, sizeof(*m->known), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m->known);
+	srn_known_init(m->known);
+	m->dev = fake_dev(test);
+	m->dev->rota = true;
+	m->wqe = kunit_kzalloc(test, srn_wqe_size(1, 0), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m->wqe);
+	m->wqe->opcode = IB_WR_RDMA_WRITE;
+	m->wqe->length = 65536;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_all, m));
+	for (i = 0; i < USERS; i++)
+		m->qp[i] = new_member(test, m, i);
+	return m;
+}
+
+/* Nothing is run from here on. */
+static void own_all(struct kunit *test, struct many *m)
+{
+	int i;
+
+	local_bh_disable();
+	for (i = 0; i < USERS; i++)
+		KUNIT_EXPECT_TRUE(test, srn_turn_take(&m->qp[i]->turn, 0));
+}
+
+/* And nothing is left to be run. */
+static void end_all(struct kunit *test, struct many *m)
+{
+	int i;
+
+	for (i = 0; i < USERS; i++) {
+		srn_shift_leave(m->qp[i]);
+		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.on);
+		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.waits);
+	}
+	KUNIT_EXPECT_EQ(test, m->path->rota.taken, 0u);
+	KUNIT_EXPECT_EQ(test, m->path->rota.num_waiting, 0u);
+	local_bh_enable();
+}
+
+static bool is_woken(struct srn_qp *qp)
+{
+	return atomic_fetch_andnot(SRN_TURN_SQ, &qp->turn.bits) & SRN_TURN_SQ;
+}
+
+static enum srn_gate ask(struct many *m, int i)
+{
+	return srn_gate_wqe(m->qp[i], m->wqe);
+}
+
+static void send(struct many *m, int i, u32 num)
+{
+	srn_window_sent(&m->qp[i]->window, num, true, false);
+	srn_shift_charge(m->qp[i], num * 1024, num);
+}
+
+static void answer(struct many *m, int i)
+{
+	srn_window_acked(&m->qp[i]->window, m->qp[i]->window.at.psn);
+}
+
+static u64 waits(const struct many *m)
+{
+	return srn_stats_sum(m->dev, SRN_CNT_SHIFT_WAITS);
+}
+
+/* All places are taken, with a packet out on each; @wait QPs wait. */
+static void fill(struct kunit *test, struct many *m, int wait)
+{
+	int i;
+
+	for (i = 0; i < SRN_ROTA_PLACES; i++) {
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		send(m, i, 1);
+	}
+	for (; i < SRN_ROTA_PLACES + wait; i++) {
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_SHIFT);
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_SHIFT);
+		srn_shift_end_round(m->qp[i]);
+	}
+	KUNIT_EXPECT_EQ(test, waits(m), wait);
+}
+
+/* While there are places for all nobody has one. */
+static void srn_shift_few_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int i;
+
+	m->path->users = SRN_ROTA_PLACES;
+	own_all(test, m);
+	for (i = 0; i < USERS; i++) {
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.on);
+		KUNIT_EXPECT_TRUE(test, srn_shift_packs(m->qp[i]));
+	}
+	end_all(test, m);
+	m->path->users = USERS;
+}
+
+/* Who has nothing out, and no more to send, gives its place to the first that waits, which is woken. */
+static void srn_shift_idle_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 2);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_FALSE(test, is_woken(m->qp[first]));
+	answer(m, 0);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.waits);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_FALSE(test, is_woken(m->qp[first + 1]));
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_SHIFT);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	end_all(test, m);
+}
+
+/* Who was given a place, and has nothing to send by then, does not keep it. */
+static void srn_shift_vain_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 2);
+	answer(m, 0);
+	srn_shift_end_round(m->qp[0]);
+	srn_shift_end_round(m->qp[first]);
+	KUNIT_EXPECT_FALSE(test, m->qp[first]->known->shift.on);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first + 1]));
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	end_all(test, m);
+}
+
+/* But who was given it while its round went on, in which it had to wait, has not begun. */
+static void srn_shift_early_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 1);
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	answer(m, 0);
+	srn_shift_end_round(m->qp[0]);
+	srn_shift_end_round(m->qp[first]);
+	KUNIT_EXPECT_TRUE(test, m->qp[first]->known->shift.on);
+	/* It was woken for another one. */
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	srn_shift_end_round(m->qp[first]);
+	KUNIT_EXPECT_FALSE(test, m->qp[first]->known->shift.on);
+	end_all(test, m);
+}
+
+/* What is due to one is no more than that while others wait, and is said to end; then it stands behind them. */
+static void srn_shift_over_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+	struct srn_qp *qp;
+
+	own_all(test, m);
+	qp = m->qp[0];
+	fill(test, m, 0);
+	qp->known->shift.sent = SRN_ROTA_QUOTA - 1024 - SRN_PACE_HEADERS;
+	KUNIT_EXPECT_FALSE(test, srn_shift_ends(qp, 1024, 1));
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	srn_shift_end_round(m->qp[first]);
+	KUNIT_EXPECT_FALSE(test, srn_shift_ends(qp, 1023, 1));
+	KUNIT_EXPECT_TRUE(test, srn_shift_ends(qp, 1024, 1));
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	send(m, 0, 1);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	/* As long as it has something out the place is used. */
+	srn_shift_end_round(qp);
+	KUNIT_EXPECT_FALSE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	answer(m, 0);
+	srn_shift_end_round(qp);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_TRUE(test, qp->known->shift.waits);
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	answer(m, 1);
+	srn_shift_end_round(m->qp[1]);
+	KUNIT_EXPECT_TRUE(test, is_woken(qp));
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, waits(m), 2);
+	end_all(test, m);
+}
+
+/* Where nobody waits another shift begins, without a pause. */
+static void srn_shift_renewed_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+
+	own_all(test, m);
+	fill(test, m, 0);
+	m->qp[0]->known->shift.sent = 10 * SRN_ROTA_QUOTA;
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, m->qp[0]->known->shift.sent, 0u);
+	end_all(test, m);
+}
+
+/* Who waited is gone when the place is given up: who did that goes on, and knows. */
+static void srn_shift_alone_again_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 1);
+	answer(m, 0);
+	m->qp[0]->known->shift.sent = SRN_ROTA_QUOTA;
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	srn_shift_leave(m->qp[first]);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[0]));
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	end_all(test, m);
+}
+
+/* A small message goes without a place, where nothing else is out; what could join it does not. */
+static void srn_shift_small_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 0);
+	m->wqe->length = SRN_ROTA_SMALL;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[first]->known->shift.on);
+	KUNIT_EXPECT_FALSE(test, srn_shift_packs(m->qp[first]));
+	KUNIT_EXPECT_TRUE(test, srn_shift_packs(m->qp[0]));
+	m->wqe->length++;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	srn_shift_end_round(m->qp[first]);
+	m->wqe->length--;
+	send(m, first, 1);
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	end_all(test, m);
+}
+
+/* Who is not answered gives its place up with packets out, and what asks needs none. */
+static void srn_shift_stall_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 1);
+	m->qp[0]->retry.probes = 1;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(m->dev, SRN_CNT_SHIFT_STALLS), 1);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, m->path->rota.legacy.cwnd, 0);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	answer(m, 0);
+	m->qp[0]->retry.probing = true;
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	end_all(test, m);
+}
+
+/* Who might keep a place for ever takes none, nor does who has a long path. */
+static void srn_shift_no_part_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+	struct srn_qp *qp = m->qp[first];
+
+	own_all(test, m);
+	fill(test, m, 0);
+	qp->timeout = 0;
+	qp->recovery = SRN_RECOVERY_GBN;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	qp->recovery = SRN_RECOVERY_HOLD;
+	qp->window.crowd.least_ns = 50 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, qp->known->shift.on || qp->known->shift.waits);
+	qp->window.crowd.least_ns = NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	end_all(test, m);
+}
+
+/* From when turns are not wanted any more nobody begins to wait, and who waits has not for ever. */
+static void srn_shift_off_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 1);
+	m->dev->rota = false;
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[first + 1]->known->shift.on);
+	answer(m, 0);
+	m->qp[0]->known->shift.sent = SRN_ROTA_QUOTA;
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[0]));
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	end_all(test, m);
+}
+
+/* Whatever ends a QP's requests gives its place to another, and takes it from those that wait. */
+static void srn_shift_reset_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 2);
+	srn_requester_reset(m->qp[first]);
+	KUNIT_EXPECT_FALSE(test, m->qp[first]->known->shift.waits);
+	srn_requester_reset(m->qp[0]);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_FALSE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first + 1]));
+	/* What it had out by then tells nobody anything. */
+	KUNIT_EXPECT_EQ(test, m->path->rota.legacy.cwnd, 0);
+	end_all(test, m);
+}
+
+/* With a place comes what is known of the path: few go where nothing is. */
+static void srn_shift_inherits_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+	struct srn_window *w;
+
+	own_all(test, m);
+	w = &m->qp[first]->window;
+	fill(test, m, 1);
+	KUNIT_EXPECT_LT(test, m->qp[0]->window.cwnd, SRN_WINDOW_FEW);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_FEW);
+	answer(m, 0);
+	m->qp[0]->window.cwnd = 5;
+	m->qp[0]->window.ssthresh = 3;
+	m->qp[0]->window.crowd.least_ns = 4711;
+	m->qp[0]->window.crowd.lost = 9;
+	w->crowd.lost = 2;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 5u);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, 3u);
+	KUNIT_EXPECT_EQ(test, w->crowd.least_ns, 4711ull);
+	KUNIT_EXPECT_EQ(test, w->crowd.lost, 2u);
+	/* Once. */
+	w->cwnd = 7;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 7u);
+	end_all(test, m);
+}
+
+/* The last packet of a shift asks for an ACK, and none goes twice for that; then nothing goes. */
+static void srn_shift_asks_at_the_end_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int budget = SRN_ROUND_BUDGET;
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_sender(test, 30);
+	qp->known = m->user[0];
+	qp->dev->rota = true;
+	qp->timeout = 14;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+	KUNIT_ASSERT_TRUE(test, srn_rota_ask(&m->path->rota, &qp->known->shift));
+	qp->known->shift.begins = false;
+	qp->window.cwnd = 16;
+	qp->known->shift.sent = SRN_ROTA_ROUNDS * 16 * qp->mtu - 10 * SRN_PACE_HEADERS;
+	m->path->rota.num_waiting = 1;
+	KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
+	KUNIT_EXPECT_EQ(test, num_sent(qp), 10);
+	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
+	KUNIT_EXPECT_TRUE(test, qp->known->shift.on);
+	m->path->rota.num_waiting = 0;
+	srn_shift_leave(qp);
+	local_bh_enable();
+	migrate_enable();
+}
+
+static struct kunit_case srn_shift_cases[] = {
+	KUNIT_CASE(srn_shift_asks_at_the_end_test),
+	KUNIT_CASE(srn_shift_few_test),
+	KUNIT_CASE(srn_shift_idle_test),
+	KUNIT_CASE(srn_shift_vain_test),
+	KUNIT_CASE(srn_shift_early_test),
+	KUNIT_CASE(srn_shift_over_test),
+	KUNIT_CASE(srn_shift_renewed_test),
+	KUNIT_CASE(srn_shift_alone_again_test),
+	KUNIT_CASE(srn_shift_small_test),
+	KUNIT_CASE(srn_shift_stall_test),
+	KUNIT_CASE(srn_shift_no_part_test),
+	KUNIT_CASE(srn_shift_off_test),
+	KUNIT_CASE(srn_shift_reset_test),
+	KUNIT_CASE(srn_shift_inherits_test),
+	{}
+};
+
+static struct kunit_suite srn_shift_suite = {
+	.name = "srn_shift",
+	.test_cases = srn_shift_cases,
+};
+
+kunit_test_suite(srn_shift_suite);
