@@ -145,8 +145,17 @@ failed_tests() {
 
 	num=$(sed -nE 's/^\[  FAILED  \] ([0-9]+) tests?, listed below:$/\1/p' "$1")
 	! grep -q '^ *[0-9]* FAILED TEST SUITE' "$1" || return 0
+	! fails_outside "$1" || return 0
 	sed -nE 's/^\[  FAILED  \] ([^ ,]+).* \(([0-9]+) ms\)$/\1 \2/p' "$1" >"$WORK/failed"
 	[ "$(wc -l <"$WORK/failed")" != "$num" ] || cat "$WORK/failed"
+}
+
+# fails_outside LOG: something failed that is no test: an environment, a listener.
+fails_outside() {
+	awk '/^\[ RUN      \] / { inside = 1 }
+		!inside && /: Failure$/ { found = 1 }
+		/^\[ .* ms\)$/ { inside = 0 }
+		END { exit !found }' "$1"
 }
 
 # unstable_tests LOG PROGRAM [ARG...]: those of failed_tests that pass now. A filter behind the
