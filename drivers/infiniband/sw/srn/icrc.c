@@ -134,6 +134,7 @@ static u32 add_front(struct sum *sum, const void *ip, const void *udp_bth, bool 
 	memset(front, 0, LANE);		/* the most that is in front of them */
 	memset(at, 0xff, LRH_LEFT);
 	at += LRH_LEFT;
+	/* Not @front_len: of a length that it knows the compiler copies words. */
 	memcpy(at, &masked, is_v6 ? SRN_FRONT_V6 : SRN_FRONT_V4);
 	mask_bth(at + front_len, udp_bth);
 	if (more)

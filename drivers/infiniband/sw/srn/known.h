@@ -19,7 +19,6 @@
 #define SRN_KNOWN_BUCKETS	16
 
 struct srn_path;
-
 struct srn_turn;
 
 /* What is known of one address, for as long as a connection has it. */

@@ -9,6 +9,7 @@
 #include "../wire.h"
 #include "../xmit.h"
 #include "fake_route.h"
+#include "fake_train.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -263,19 +264,6 @@ static void srn_xmit_flow_test(struct kunit *test)
 static unsigned int route_refs(struct srn_path *path)
 {
 	return rcuref_read(&path->route.dst->__rcuref);
-}
-
-static void add_packets(struct srn_train *train, struct srn_path *path, int num)
-{
-	struct sk_buff *skb;
-
-	local_bh_disable();
-	while (num--) {
-		skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
-		if (skb)
-			srn_train_add(train, path, skb, num);
-	}
-	local_bh_enable();
 }
 
 /* Packets that follow each other leave as one, that tells how many they are, and what it

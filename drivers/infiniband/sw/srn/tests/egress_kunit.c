@@ -5,6 +5,7 @@
 #include "../train.h"
 #include "../wire.h"
 #include "fake_route.h"
+#include "fake_train.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -248,19 +249,6 @@ static const struct train_row {
 };
 
 KUNIT_ARRAY_PARAM_DESC(train, train_rows, desc);
-
-static void add_packets(struct srn_train *train, struct srn_path *path, u32 num)
-{
-	struct sk_buff *skb;
-
-	local_bh_disable();
-	while (num--) {
-		skb = srn_build(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 0, 2, 3, 0);
-		if (skb)
-			srn_train_add(train, path, skb, num);
-	}
-	local_bh_enable();
-}
 
 /* A train is what the netdev was told to take, and no more. */
 static void srn_egress_train_test(struct kunit *test)

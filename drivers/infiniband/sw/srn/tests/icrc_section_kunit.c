@@ -32,7 +32,7 @@ static u32 sum_of(const u8 *p, u32 a, u32 b, u32 c)
 	return srn_crc32_state(&crc);
 }
 
-/* Returns of how many three of @num lengths the CRC is wrong; in a section. */
+/* Returns for how many threes of @num lengths, the longest last, the CRC is wrong; in a section. */
 static u32 wrong_pieces(const u8 *bytes, const u32 *lens, u32 num)
 {
 	u32 i, k, l, wrong = 0;
@@ -45,17 +45,16 @@ static u32 wrong_pieces(const u8 *bytes, const u32 *lens, u32 num)
 	return wrong;
 }
 
-static void srn_crc_pieces_test(struct kunit *test)
+/* In a section of its own, by @impl. */
+static void expect_pieces(struct kunit *test, enum srn_crc_impl impl, const u32 *lens, u32 num)
 {
-	const u8 *bytes = filled(test, 3 * 300 + 1);
-	enum srn_crc_impl before;
+	const u8 *bytes = filled(test, 3 * lens[num - 1] + 1);
+	enum srn_crc_impl before = srn_crc32_use(impl);
+	bool begun = begin(test);
 	u32 wrong = 0;
-	bool begun;
 
-	before = srn_crc32_use(SRN_CRC_CLMUL);
-	begun = begin(test);
 	if (begun) {
-		wrong = wrong_pieces(bytes, lens, ARRAY_SIZE(lens));
+		wrong = wrong_pieces(bytes, lens, num);
 		srn_crc32_fpu_end();
 	}
 	srn_crc32_use(before);
@@ -64,25 +63,17 @@ static void srn_crc_pieces_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
+static void srn_crc_pieces_test(struct kunit *test)
+{
+	expect_pieces(test, SRN_CRC_CLMUL, lens, ARRAY_SIZE(lens));
+}
+
 /* What is taken in pairs of lanes, where the CPU can, goes on from, and to, what is not. */
 static void srn_crc_wide_pieces_test(struct kunit *test)
 {
 	static const u32 wide[] = { 0, 5, 16, 128, 511, 512, 785, 1024 };
-	const u8 *bytes = filled(test, 3 * 1024 + 1);
-	enum srn_crc_impl before;
-	u32 wrong = 0;
-	bool begun;
 
-	before = srn_crc32_use(srn_crc32_find_wide() ? SRN_CRC_WIDE : SRN_CRC_CLMUL);
-	begun = begin(test);
-	if (begun) {
-		wrong = wrong_pieces(bytes, wide, ARRAY_SIZE(wide));
-		srn_crc32_fpu_end();
-	}
-	srn_crc32_use(before);
-	if (!begun)
-		kunit_skip(test, "this CPU has no carry-less multiplication");
-	KUNIT_EXPECT_EQ(test, wrong, 0);
+	expect_pieces(test, srn_crc32_find_wide() ? SRN_CRC_WIDE : SRN_CRC_CLMUL, wide, ARRAY_SIZE(wide));
 }
 
 /* A packet, and the same in one piece. */
