@@ -10,6 +10,7 @@
 #include <rdma/srn-abi.h>
 
 #include "cc.h"
+#include "egress.h"
 #include "limits.h"
 #include "mem.h"
 #include "stats.h"
@@ -41,7 +42,7 @@ struct srn_dev {
 	atomic_t num_cqs;
 	atomic_t num_srqs;
 	u32 srqn_next;
-	u64 egress_seen;		/* egress.c: which netdev's queues, when, and what they are */
+	u64 egress_seen[SRN_EGRESS_SEEN];	/* egress.c: which netdevs' queues, when, and what they are */
 	u32 mbps;			/* of the netdev, as query_port found it last; 0: unknown */
 	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;

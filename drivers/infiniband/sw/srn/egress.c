@@ -52,15 +52,16 @@ static bool some_is_netem(const struct net_device *ndev)
 }
 
 /* There may be as many as the netdev has rings, so they are not looked at for each skb, but once in a tick for all
- * QPs of a device, which mostly leave by one netdev.
+ * QPs of a device. These mostly leave by one netdev, or by the ports of a bond, which have numbers in a row.
  */
 static bool some_was_netem(struct srn_dev *dev, const struct net_device *ndev)
 {
-	u64 now = (u64)ndev->ifindex << 32 | (u32)jiffies << 1, seen = READ_ONCE(dev->egress_seen);
+	u64 *slot = &dev->egress_seen[ndev->ifindex % SRN_EGRESS_SEEN];
+	u64 now = (u64)ndev->ifindex << 32 | (u32)jiffies << 1, seen = READ_ONCE(*slot);
 
 	if ((seen & ~1ull) != now) {
 		seen = now | some_is_netem(ndev);
-		WRITE_ONCE(dev->egress_seen, seen);
+		WRITE_ONCE(*slot, seen);
 	}
 	return seen & 1;
 }

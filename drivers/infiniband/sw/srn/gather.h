@@ -62,8 +62,9 @@ static inline void srn_gather_told(struct srn_gather *g)
  * srn_gather_rang() - a doorbell rang
  * @now: jiffies
  *
- * Return: true if its program waits for nothing of what it posts: it rang SRN_GATHER_ROW times before, none of them long before the next, though it was told of nothing
- * meanwhile; or to leave its posts paid when that was tried last, not long ago.
+ * Return: true if its program waits for nothing of what it posts: it rang SRN_GATHER_ROW times before, none of
+ * them long before the next, though it was told of nothing meanwhile; or to leave its posts paid when that was
+ * tried last, not long ago.
  */
 static inline bool srn_gather_rang(struct srn_gather *g, u16 now)
 {

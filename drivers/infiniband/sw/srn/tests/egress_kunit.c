@@ -142,6 +142,12 @@ static void srn_egress_couples_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, couples(path, dst), row->couples);
 }
 
+/* What a device knows of the netdev that a path leaves by. */
+static u64 *seen(struct srn_path *path)
+{
+	return &path->dev->egress_seen[path->route.dst->dev->ifindex % SRN_EGRESS_SEEN];
+}
+
 /* What is below a root is looked at in another tick, the root each time. */
 static void srn_egress_again_test(struct kunit *test)
 {
@@ -153,10 +159,10 @@ static void srn_egress_again_test(struct kunit *test)
 	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
 	hash_add_rcu(dev->qdisc_hash, &below->hash, 1);
-	path->dev->egress_seen -= 2;
+	*seen(path) -= 2;
 	KUNIT_EXPECT_FALSE(test, couples(path, dst));
 	hash_del_rcu(&below->hash);
-	path->dev->egress_seen -= 2;
+	*seen(path) -= 2;
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
 	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &netem_ops));
 	KUNIT_EXPECT_FALSE(test, couples(path, dst));
@@ -164,19 +170,34 @@ static void srn_egress_again_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, couples(path, dst));
 }
 
-/* What was seen below the root of one is not said of another, in the same tick. */
+static const struct other_row {
+	const char *desc;
+	int further;
+	bool kept;
+} other_rows[] = {
+	{ "the next", 1, true },
+	{ "one that takes its place", SRN_EGRESS_SEEN, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(other, other_rows, desc);
+
+/* What was seen below the root of one is not said of another, in the same tick, and neither looks again. */
 static void srn_egress_other_test(struct kunit *test)
 {
+	const struct other_row *row = test->param_value;
 	struct srn_path *path = new_path(test), *other = new_path(test);
 	struct net_device *dev = path->route.dst->dev;
+	u64 of_path;
 
 	RCU_INIT_POINTER(dev->qdisc, new_qdisc(test, &prio_ops));
 	RCU_INIT_POINTER(other->route.dst->dev->qdisc, new_qdisc(test, &prio_ops));
-	other->route.dst->dev->ifindex = dev->ifindex + 1;
+	other->route.dst->dev->ifindex = dev->ifindex + row->further;
 	hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &netem_ops)->hash, 1);
 	other->dev = path->dev;
 	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
+	of_path = *seen(path);
 	KUNIT_EXPECT_TRUE(test, couples(other, other->route.dst));
+	KUNIT_EXPECT_EQ(test, *seen(path) == of_path, row->kept);
 	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
 }
 
@@ -192,7 +213,7 @@ static void srn_egress_many_test(struct kunit *test)
 		hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &fifo_ops)->hash, 1);
 	KUNIT_EXPECT_TRUE(test, couples(path, path->route.dst));
 	hash_add_rcu(dev->qdisc_hash, &new_qdisc(test, &fifo_ops)->hash, 1);
-	path->dev->egress_seen -= 2;
+	*seen(path) -= 2;
 	KUNIT_EXPECT_FALSE(test, couples(path, path->route.dst));
 }
 
@@ -274,7 +295,7 @@ static struct kunit_case srn_egress_cases[] = {
 	KUNIT_CASE_PARAM(srn_egress_fits_test, route_gen_params),
 	KUNIT_CASE_PARAM(srn_egress_couples_test, couples_gen_params),
 	KUNIT_CASE(srn_egress_again_test),
-	KUNIT_CASE(srn_egress_other_test),
+	KUNIT_CASE_PARAM(srn_egress_other_test, other_gen_params),
 	KUNIT_CASE(srn_egress_many_test),
 	KUNIT_CASE_PARAM(srn_egress_room_test, room_gen_params),
 	KUNIT_CASE_PARAM(srn_egress_train_test, train_gen_params),
