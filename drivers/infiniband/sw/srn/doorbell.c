@@ -98,9 +98,9 @@ enum srn_heard srn_doorbell_ring(struct srn_doorbell *db, unsigned long index,
 }
 
 /* What leaves for this machine is received by softirqs of this CPU, before the call returns. What takes
- * longer than they may at once, as what was gathered often does, is left to ksoftirqd, to which a program
- * that polls for just that gives half of the CPU. So it is done here, too, but not without end: others
- * may have more received all the time.
+ * longer than they may at once, as what was gathered or a long message often does, is left to
+ * ksoftirqd, to which a program that polls for just that gives half of the CPU. So it is done here,
+ * too, but not without end: others may have more received all the time.
  */
 static void receive_here(void)
 {
@@ -132,7 +132,7 @@ enum srn_heard srn_doorbell_ring_to_end(struct srn_doorbell *db, unsigned long i
 	return heard;
 }
 
-/* Until nothing is left to be done in this thread's time. Returns true if much left that was gathered. */
+/* Until nothing is left to be done in this thread's time. Returns true if much left. */
 static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 {
 	enum srn_heard (*how)(struct srn_qp *qp) = db->polled ? srn_round_post : srn_round_doorbell;
@@ -144,7 +144,7 @@ static bool ring_until_heard(struct srn_doorbell *db, unsigned long index)
 			how = srn_round_give_away;
 		heard = srn_doorbell_ring_to_end(db, index, how);
 	}
-	return heard == SRN_HEARD_GATHERED;
+	return heard == SRN_HEARD_MUCH;
 }
 
 /* Who rings serves himself, and has the poller look after what follows. */

@@ -436,8 +436,15 @@ static enum srn_heard flush_here(struct srn_qp *qp)
 	return heard(srn_turn_run_here(&qp->turn));
 }
 
-/* Runs it here, with what was gathered. The look at that is a race: at worst softirqs run once for nothing,
- * or are left to ksoftirqd.
+/* Whether the message that began last is as long as those that are not gathered. */
+static bool is_long(const struct srn_qp *qp)
+{
+	/* Another owner of the turn may begin the next one. */
+	return data_race(qp->req.psns) >= SRN_GATHER_PSNS;
+}
+
+/* Runs it here, with what was gathered. The looks at whether it is much are races: at worst
+ * softirqs run once for nothing, or are left to ksoftirqd.
  */
 static enum srn_heard run_here(struct srn_qp *qp)
 {
@@ -445,7 +452,7 @@ static enum srn_heard run_here(struct srn_qp *qp)
 
 	if (srn_turn_kick_here(&qp->turn, SRN_TURN_GATHER))
 		return SRN_HEARD_PART;
-	return gathered ? SRN_HEARD_GATHERED : SRN_HEARD;
+	return gathered || is_long(qp) ? SRN_HEARD_MUCH : SRN_HEARD;
 }
 
 enum srn_heard srn_round_doorbell(struct srn_qp *qp)

@@ -23,7 +23,7 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb);
 /* What a doorbell has led to. */
 enum srn_heard {
 	SRN_HEARD,		/* it is done, or somebody does it */
-	SRN_HEARD_GATHERED,		/* likewise, and it was what was gathered */
+	SRN_HEARD_MUCH,		/* likewise, and it was what was gathered, or a long message */
 	SRN_HEARD_PART,		/* there is more to flush in the time of who rings */
 	SRN_HEARD_NO_POST,	/* nobody posted */
 	SRN_HEARD_BUSY,		/* the QP is in error and another context is busy with it: again */

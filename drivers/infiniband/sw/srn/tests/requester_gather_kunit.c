@@ -70,7 +70,7 @@ static void srn_requester_gather_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
 	KUNIT_EXPECT_TRUE(test, gathers(qp));
 	qp->page->sq_tail = 5;
-	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_GATHERED);
+	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_MUCH);
 	KUNIT_EXPECT_EQ(test, num_sent(qp), 5);
 	KUNIT_EXPECT_TRUE(test, rings(qp));
 	KUNIT_EXPECT_FALSE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_GATHER));
@@ -174,6 +174,19 @@ static void srn_requester_gather_long_test(struct kunit *test)
 	leave_streamer(test, qp);
 }
 
+/* Of a message so long that it is not gathered there is much to receive, too. */
+static void srn_requester_long_is_much_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	qp->scq->page->cons = LAG;
+	qp->req.psns = SRN_GATHER_PSNS - 1;
+	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD);
+	qp->req.psns = SRN_GATHER_PSNS;
+	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_MUCH);
+	leave_streamer(test, qp);
+}
+
 /* Unpolled completions are not all that shows a stream: few of its requests may have one. A machine that
  * stands still for a while makes what was posted before old.
  */
@@ -237,6 +250,7 @@ static struct kunit_case srn_requester_gather_cases[] = {
 	KUNIT_CASE(srn_requester_gather_not_test),
 	KUNIT_CASE(srn_requester_gather_armed_test),
 	KUNIT_CASE(srn_requester_gather_long_test),
+	KUNIT_CASE(srn_requester_long_is_much_test),
 	KUNIT_CASE(srn_requester_gather_silent_test),
 	KUNIT_CASE(srn_requester_gather_silent_armed_test),
 	KUNIT_CASE(srn_requester_gather_told_test),
