@@ -138,11 +138,11 @@ static void srn_crowd_heavy_few_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_crowd_lost(c, 0, MS), SRN_CROWD_BLIND);
 }
 
-/* What was queued long ago is no reason of a loss. */
+/* What was queued long ago is no reason of a loss; but answers of a long queue are as far apart as it is long. */
 static void srn_crowd_old_test(struct kunit *test)
 {
 	struct srn_crowd *c = new_crowd(test, LEAST);
-	const u64 old = MS + 100 * MS + 4 * LEAST;
+	const u64 old = MS + 100 * MS + 4 * (LEAST + FULL);
 
 	answer(c, FULL);
 	KUNIT_EXPECT_EQ(test, srn_crowd_lost(c, CWND, old + 1), SRN_CROWD_CHANCE);
