@@ -23,6 +23,9 @@ int main(int argc, char** argv) {
   app.add_option("--depth", options.program.depth, "messages of 64 KiB that each has posted")
       ->check(CLI::Range(1, 1024))
       ->excludes(one);
+  app.add_option("--timeout", options.timeout, "code of the local ACK timeout")
+      ->check(CLI::Range(1, 31))
+      ->excludes(one);
   app.add_option("--rtt", rtt, "ms, there and back, without queue")->check(CLI::Range(0.0, 1e4));
   app.add_option("--loss", loss, "per cent lost behind the queue")->check(CLI::Range(0.0, 100.0));
   app.add_option("--queue", options.link.queue, "bytes that fit into the queue");

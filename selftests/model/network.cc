@@ -42,7 +42,7 @@ bool IsSane(const srn_window& window) {
 Network::Connection::Connection(Network& network, Domain& domain, uint32_t psn)
     : receiver(network.events_, psn,
                [this, &network](const Answer& answer) { network.SendBack(*this, answer); }),
-      sender(network.events_, domain, psn, network.options_.program,
+      sender(network.events_, domain, psn, network.options_.timeout, network.options_.program,
              [this, &network](const Request& request) {
                network.link_.Send(kPacketBytes, [this, request] { receiver.Arrived(request); });
              }) {}

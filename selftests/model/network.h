@@ -24,6 +24,7 @@ struct Options {
   double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each
+  int timeout = 14;      // the code that programs ask for
   double sheds =
       0;  // seconds from when receivers give up what they hold to the next time; 0: never
   double warm_up = 0.5;  // seconds that are not looked at

@@ -449,8 +449,49 @@ TEST_P(Turns, FitOtherQueues) {
   options.seconds = 0.5;
   EXPECT_GE(Worst(options).goodput, 0.9);
 }
+
+// A queue that is never empty is that of a short path all the same, when nobody remembers one that
+// was.
+TEST_P(Turns, GoOnWhereAQueueIsNeverEmpty) {
+  Options options = Begin();
+  options.link.rate = 5e6;
+  options.timeout = 17;
+  options.seconds = 75;
+  const Report report = Worst(options);
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LT(report.dropped, 0.01);
+}
 INSTANTIATE_TEST_SUITE_P(Of, Turns, testing::Values(17, 64, 256),
                          [](const auto& info) { return std::to_string(info.param); });
+
+struct Slow {
+  double rate;  // Mb/s
+  int rtt;      // ms
+  double warm_up, seconds;
+  double dropped;  // at most
+};
+
+class SlowTurns : public testing::TestWithParam<Slow> {};
+
+// Where a full queue takes longer than one waits before one asks, and than a delay says why
+// something was lost.
+TEST_P(SlowTurns, LoseLittle) {
+  const Slow& path = GetParam();
+  const Report report =
+      Worst({.connections = 64,
+             .domains = 1,
+             .rota = true,
+             .link = {.rate = path.rate * 1e6, .propagation = path.rtt * uint64_t{1'000'000} / 2},
+             .warm_up = path.warm_up,
+             .seconds = path.seconds});
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LT(report.dropped, path.dropped);
+}
+INSTANTIATE_TEST_SUITE_P(At, SlowTurns,
+                         testing::Values(Slow{9, 1, 16, 24, 0.01}, Slow{20, 0, 0, 2, 0.02}),
+                         [](const auto& info) {
+                           return std::to_string(static_cast<int>(info.param.rate)) + "Mbps";
+                         });
 
 // Without a rota there are more of them than packets that fit.
 TEST(NoTurns, AreWhatMakesTheDifference) {

@@ -35,8 +35,8 @@ class Retry {
 
   // After a timeout, one packet at a time.
   bool probing() const { return probing_; }
-  // Asked since the last answer, and heard nothing.
-  bool is_silent() const { return probed_ > 0; }
+  // Times that it asked since the last answer, and heard nothing.
+  uint32_t probes() const { return probed_; }
   // Times that it went back.
   uint64_t timeouts() const { return timeouts_; }
 

@@ -9,19 +9,20 @@ namespace {
 
 // requester.c, ACKREQ_EVERY
 constexpr uint32_t kAskEvery = 32;
-// Code 14, which is what programs ask for.
-constexpr uint64_t kTimeout = 4096ull << 14;
+// Of a local ACK timeout (9.7.6.1.3), of which the code is the logarithm, ns.
+constexpr uint64_t kTimeoutUnit = 4096;
 
 }  // namespace
 
-Sender::Sender(Events& events, Domain& domain, uint32_t psn, const Program& program,
+Sender::Sender(Events& events, Domain& domain, uint32_t psn, int timeout, const Program& program,
                std::function<void(const Request&)> sends)
     : events_(events),
       domain_(domain),
       sends_(std::move(sends)),
       board_(window_, rtt_),
       retry_(
-          events, window_, rtt_, domain.known, kTimeout, [this](uint32_t nth) { Probe(nth); },
+          events, window_, rtt_, domain.known, kTimeoutUnit << timeout,
+          [this](uint32_t nth) { Probe(nth); },
           [this] {
             Seek(window_.una);
             Run();
@@ -97,7 +98,8 @@ bool Sender::HasPlace() {
   const bool over = srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
   if (shift.on && over && !srn_rota_is_wanted(&rota)) shift.sent = 0;
   const bool may =
-      shift.on ? shift.sent == 0 || !over : !TakesPart() || srn_rota_ask(&rota, &shift);
+      shift.on ? shift.sent == 0 || !over
+               : !TakesPart() || (!(retry_.probes() && !is_idle()) && srn_rota_ask(&rota, &shift));
   stopped_ = !may;
   if (may && shift.on && shift.begins) {
     shift.begins = false;
@@ -106,7 +108,9 @@ bool Sender::HasPlace() {
   return may;
 }
 
-bool Sender::TakesPart() const { return !retry_.probing() && !srn_crowd_is_far(&window_.crowd); }
+bool Sender::TakesPart() {
+  return !retry_.probing() && !srn_rota_is_far(&domain_.rota, &window_.crowd);
+}
 
 // shift.c, srn_shift_yield().
 void Sender::EndRound() {
@@ -115,7 +119,7 @@ void Sender::EndRound() {
   if (!shift.on || (more && shift.begins)) return;
   if (is_idle())
     Yield(more);
-  else if (retry_.is_silent())
+  else if (retry_.probes() >= SRN_ROTA_SILENT)
     Yield(false);
 }
 

@@ -34,7 +34,8 @@ struct Domain {
 
 class Sender {
  public:
-  Sender(Events& events, Domain& domain, uint32_t psn, const Program& program,
+  // `timeout`: the code of the local ACK timeout that is asked for.
+  Sender(Events& events, Domain& domain, uint32_t psn, int timeout, const Program& program,
          std::function<void(const Request&)> sends);
 
   void Start();
@@ -67,7 +68,7 @@ class Sender {
   uint64_t Left() const { return unacked() - srn_window_inflight(&window_); }
   bool MayGo();
   bool HasPlace();
-  bool TakesPart() const;
+  bool TakesPart();
   void EndRound();
   void Yield(bool more);
   void Wake();

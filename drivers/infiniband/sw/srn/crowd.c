@@ -191,6 +191,12 @@ bool srn_crowd_has_room(const struct srn_crowd *c)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_has_room);
 
+bool srn_crowd_is_near(const struct srn_crowd *c)
+{
+	return c->least_ns < FAR_NS;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_near);
+
 bool srn_crowd_is_far(const struct srn_crowd *c)
 {
 	return is_known(c) && c->least_ns >= FAR_NS;

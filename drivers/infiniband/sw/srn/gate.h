@@ -14,7 +14,7 @@ enum srn_gate {
 	SRN_GATE_RNR,		/* the peer asked for time */
 	SRN_GATE_FENCE,		/* READs and atomics before it */
 	SRN_GATE_ORDER,		/* WQEs before it, which may be sent again: all, or some of many */
-	SRN_GATE_SHIFT,		/* others, of whom too many have data out (shift.c); one of them wakes it */
+	SRN_GATE_SHIFT,		/* others, of whom too many have data out (shift.c); one of them, or an answer */
 	SRN_GATE_WINDOW,	/* answers to what is in flight */
 	SRN_GATE_PROBE,		/* the answer to one packet */
 	SRN_GATE_CREDIT,	/* receives of the peer */

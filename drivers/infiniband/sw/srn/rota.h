@@ -20,6 +20,8 @@
 #define SRN_ROTA_ROUNDS		8
 /* Bytes of a message that need not wait for a place, where nothing else of its connection is out. */
 #define SRN_ROTA_SMALL		256
+/* Who has asked so often in a row, and hears nothing, does not use its place. */
+#define SRN_ROTA_SILENT		4
 
 /* A member's turn to have data out. Where it says "lock", that of the rota. 0: it has no place, and waits for none. */
 struct srn_shift {
@@ -35,6 +37,7 @@ struct srn_rota {
 	struct list_head waiting;	/* who waits longest first */
 	u32 num_waiting;		/* they are; read without the lock, too */
 	u32 taken;			/* places */
+	bool near;			/* the path was seen not to be far; without the lock */
 	struct srn_legacy legacy;	/* of who gave up a place last */
 };
 
@@ -73,6 +76,20 @@ static inline bool srn_rota_is_over(const struct srn_shift *shift, u32 more, u32
 	u64 sent = (u64)shift->sent + more;
 
 	return sent >= SRN_ROTA_QUOTA && sent >= SRN_ROTA_ROUNDS * (u64)out;
+}
+
+/**
+ * srn_rota_is_far() - whether the path is far, by @crowd, which is what a member knows of it; without the lock
+ *
+ * Not where one ever saw it near: where a queue is never empty the rest of what is known of it is forgotten.
+ */
+static inline bool srn_rota_is_far(struct srn_rota *rota, const struct srn_crowd *crowd)
+{
+	if (READ_ONCE(rota->near))
+		return false;
+	if (srn_crowd_is_near(crowd))
+		WRITE_ONCE(rota->near, true);
+	return srn_crowd_is_far(crowd);
 }
 
 #endif

@@ -15,7 +15,7 @@
 static bool takes_part(const struct srn_qp *qp)
 {
 	return READ_ONCE(qp->dev->rota) && (qp->timeout || srn_qp_holds(qp)) && !qp->retry.probing &&
-	       !srn_crowd_is_far(&qp->window.crowd);
+	       !srn_rota_is_far(&qp->known->path->rota, &qp->window.crowd);
 }
 
 /* Who sends little, and waits for an answer each time, is no burden. */
@@ -59,12 +59,18 @@ static bool is_on(const struct srn_qp *qp)
 	return smp_load_acquire(&qp->known->shift.on);
 }
 
+/* What it has out is to be answered first. */
+static bool is_silent(const struct srn_qp *qp)
+{
+	return qp->retry.probes && srn_window_inflight(&qp->window);
+}
+
 static bool gets_place(struct srn_qp *qp)
 {
 	struct srn_known_path *path = qp->known->path;
 	bool on;
 
-	if (READ_ONCE(qp->known->shift.waits))
+	if (READ_ONCE(qp->known->shift.waits) || is_silent(qp))
 		return false;
 	spin_lock(&path->rota_lock);
 	on = srn_rota_ask(&path->rota, &qp->known->shift);
@@ -116,12 +122,20 @@ static void pass_on(struct srn_qp *qp, bool more)
 		wake(&qp->known->shift);
 }
 
+/* One probe, or one answer, may be lost as what it asks for was; and a full queue may take longer than one waits before
+ * it asks: what is out is in it, and is not to be followed by another one's.
+ */
+static bool is_lost(const struct srn_qp *qp)
+{
+	return qp->retry.probes >= SRN_ROTA_SILENT || (qp->retry.probing && !srn_qp_holds(qp));
+}
+
 /* @stopped: it had to wait in this round. If it was given the place since then there will be another one. */
 static bool is_done(const struct srn_qp *qp, bool stopped)
 {
 	if (!is_on(qp) || (stopped && qp->known->shift.begins))
 		return false;
-	return !srn_window_inflight(&qp->window) || qp->retry.probes || qp->retry.probing;
+	return !srn_window_inflight(&qp->window) || is_lost(qp);
 }
 
 void srn_shift_yield(struct srn_qp *qp)

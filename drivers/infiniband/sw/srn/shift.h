@@ -22,6 +22,9 @@ static inline bool srn_shift_may(struct srn_qp *qp, const struct srn_wqe *wqe)
 	/* Who takes no part is one of few as well. */
 	if (likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_PLACES))
 		return true;
+	/* Who has a place from when turns were wanted is to give it up. */
+	if (!READ_ONCE(qp->dev->rota) && !READ_ONCE(qp->known->shift.on))
+		return true;
 	return srn_shift_ask(qp, wqe);
 }
 

@@ -2,6 +2,7 @@
 /* When a QP that shares its path with many may send, when it gives that up, and that who waits is woken. */
 #include "../gate.h"
 #include "../requester.h"
+#include "../retry.h"
 #include "../shift.h"
 #include "../stats.h"
 #include "fake_sender.h"
@@ -300,7 +301,9 @@ static void srn_shift_small_test(struct kunit *test)
 	end_all(test, m);
 }
 
-/* Who is not answered gives its place up with packets out, and what asks needs none. */
+/* Who is not answered for long gives its place up with packets out, and takes none before it is; what asks after
+ * that needs none.
+ */
 static void srn_shift_stall_test(struct kunit *test)
 {
 	struct many *m = new_many(test);
@@ -308,21 +311,47 @@ static void srn_shift_stall_test(struct kunit *test)
 
 	own_all(test, m);
 	fill(test, m, 1);
-	m->qp[0]->retry.probes = 1;
+	m->qp[0]->retry.probes = 3;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.on);
+	m->qp[0]->retry.probes = 4;
 	srn_shift_end_round(m->qp[0]);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(m->dev, SRN_CNT_SHIFT_STALLS), 1);
 	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_EQ(test, m->path->rota.legacy.cwnd, 0);
 	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.waits);
 	answer(m, 0);
 	m->qp[0]->retry.probing = true;
 	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	m->qp[0]->retry.probing = false;
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.waits);
 	end_all(test, m);
 }
 
-/* Who might keep a place for ever takes none, nor does who has a long path. */
+/* Who asks nobody before the timeout is silent from then on. */
+static void srn_shift_stall_unasked_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+
+	own_all(test, m);
+	fill(test, m, 1);
+	m->qp[0]->retry.probing = true;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.on);
+	m->qp[0]->recovery = SRN_RECOVERY_GBN;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[SRN_ROTA_PLACES]));
+	end_all(test, m);
+}
+
+/* Who might keep a place for ever takes none, nor does who has a long path, unless it was seen to be short: then it
+ * is a queue that is never empty, also for one that has only come.
+ */
 static void srn_shift_no_part_test(struct kunit *test)
 {
 	struct many *m = new_many(test);
@@ -339,6 +368,11 @@ static void srn_shift_no_part_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, qp->known->shift.on || qp->known->shift.waits);
 	qp->window.crowd.least_ns = NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	srn_shift_leave(qp);
+	qp->window.crowd.least_ns = 50 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	srn_retry_move(m->qp[first + 1]);
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
 	end_all(test, m);
 }
@@ -456,6 +490,7 @@ static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_alone_again_test),
 	KUNIT_CASE(srn_shift_small_test),
 	KUNIT_CASE(srn_shift_stall_test),
+	KUNIT_CASE(srn_shift_stall_unasked_test),
 	KUNIT_CASE(srn_shift_no_part_test),
 	KUNIT_CASE(srn_shift_off_test),
 	KUNIT_CASE(srn_shift_reset_test),
