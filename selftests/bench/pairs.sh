@@ -139,8 +139,8 @@ guarded() {
 	idle) counted --setup --only 'idle QP' "${@:2}" ;;
 	# What kernel threads do of it meanwhile, RCU's above all, differs from boot to boot.
 	connect) counted --setup --only connect --tolerance 0.06 "${@:2}" ;;
-	coupled) coupled counted --only 'write 64 KiB' 'read 64 KiB' 'send 1 MiB' "${@:2}" ;;
-	narrow) narrow counted --only 'write 64 KiB' "${@:2}" ;;
+	coupled) coupled counted --only 'write 64 KiB' 'read 64 KiB' "${@:2}" ;;
+	narrow) narrow counted --only 'write 64 KiB' 'send 1 MiB' "${@:2}" ;;
 	itself) counted_pair=srn0,srn0 counted --only 'write 64 KiB' 'read 64 KiB' "${@:2}" ;;
 	esac
 }

@@ -78,13 +78,17 @@ repaired_too_much() {
 }
 
 # resent_fits SENT AGAIN MISSED PROBES TIMEOUTS: packets sent, again of these, NAKs of a gap, probes and
-# timeouts, where nothing was lost: what is sent again are probes, and for each at most one packet that its
-# answer shows missing, as it was still waiting to be coupled. But a machine that stands still for a while
+# timeouts, where nothing was lost: what is sent again are probes, and for four at most one packet that an
+# answer to them shows missing, as it was still waiting to be coupled. But a machine that stands still for a while
 # sends more of these, and lets a queue pair time out, which then sends its window again: 256 packets at
 # most. That is rare, or else the wire loses what nobody should lose.
 resent_fits() {
 	[ "$5" -le 2 ] && [ "$4" -le $(($1 / 33 + 8)) ] || return
-	if [ "$5" = 0 ]; then [ "$3" = 0 ] && [ "$2" -ge "$4" ] && [ "$2" -le $((2 * $4)) ]; else [ "$2" -le $(($4 + $5 * 256)) ]; fi
+	if [ "$5" = 0 ]; then
+		[ "$3" = 0 ] && [ "$2" -ge "$4" ] && [ "$2" -le $(($4 + ($4 + 3) / 4)) ]
+	else
+		[ "$2" -le $(($4 + $5 * 256)) ]
+	fi
 }
 
 # rnr_naks: how many all devices have sent. What a peer sends behind a message that has to wait is out

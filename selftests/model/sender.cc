@@ -158,7 +158,7 @@ void Sender::Answered(const Answer& answer) {
   if (answer.num) srn_window_guilty(&window_);
   if (srn_psn_diff(answer.expected, window_.una) > 0) Progress(answer.expected);
   if (answer.num && board_.Heard(answer, events_.now())) {
-    if (window_.timed && board_.Has(window_.timed_psn)) retry_.LookAtDelay();
+    if (window_.timed && board_.Has(window_.timed_psn)) LookAtDelay();
     retry_.Heard();
   }
   Run();
@@ -170,9 +170,14 @@ void Sender::Progress(uint32_t una) {
   Post();
   retry_.Progress();
   board_.Acked(events_.now());
-  if (srn_window_is_timed(&window_)) retry_.LookAtDelay();
+  if (srn_window_is_timed(&window_)) LookAtDelay();
   if (srn_psn_diff(una, window_.at.psn) > 0) Seek(srn_window_spare(&window_, true));
   retry_.Restart();
+}
+
+void Sender::LookAtDelay() {
+  retry_.LookAtDelay();
+  srn_rota_look(&domain_.rota, &window_.crowd);
 }
 
 uint32_t Sender::NewestPlain() const {

@@ -37,9 +37,9 @@
 /* So many times in a row more than a quarter lost is no chance; fewer that were sent count as this many. */
 #define HEAVY		2
 #define HEAVY_MIN	16
-/* A delay that is older says nothing of a loss; answers that come as late as it says are as far apart. */
+/* A delay that is older says nothing of a loss. But behind a full queue the next answer is as late as the last. */
 #define OLD_NS		(100 * NSEC_PER_MSEC)
-#define OLD_PATHS	4
+#define OLD_ANSWERS	4
 /* So many answers in a row that are late though no fewer may be out: not by its fault. */
 #define VAIN		256
 /* Nor are queues minded for longer than this after the last one that was full. */
@@ -128,7 +128,7 @@ static bool is_known(const struct srn_crowd *c)
 
 bool srn_crowd_is_old(const struct srn_crowd *c, u64 now_ns)
 {
-	return is_known(c) && now_ns > c->now_ns + OLD_NS + OLD_PATHS * (c->least_ns + c->delay_ns);
+	return is_known(c) && now_ns > c->now_ns + OLD_NS + OLD_ANSWERS * (c->least_ns + c->delay_ns);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_old);
 

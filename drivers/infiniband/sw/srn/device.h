@@ -10,7 +10,6 @@
 #include <rdma/srn-abi.h>
 
 #include "cc.h"
-#include "egress.h"
 #include "limits.h"
 #include "mem.h"
 #include "stats.h"

@@ -13,6 +13,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/interrupt.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/srn-abi.h>
@@ -27,8 +28,8 @@
  */
 #define KEPT	63
 
-/* How often a doorbell has softirqs run that took too long; each time for 2 ms, or somewhat more. */
-#define SOFTIRQS	8
+/* For how long a doorbell has softirqs run that took too long, each of which ends after 2 ms or two ticks. */
+#define SOFTIRQS_NS	(16 * NSEC_PER_MSEC)
 
 void srn_doorbell_put(struct srn_doorbell *db)
 {
@@ -104,15 +105,15 @@ enum srn_heard srn_doorbell_ring(struct srn_doorbell *db, unsigned long index,
  */
 static void receive_here(void)
 {
+	u64 until = local_clock() + SOFTIRQS_NS;
 	bool more;
-	int i = 0;
 
 	do {
 		cond_resched();
 		local_bh_disable();
-		more = local_softirq_pending();
+		more = local_softirq_pending() & (BIT(NET_RX_SOFTIRQ) | BIT(NET_TX_SOFTIRQ));
 		local_bh_enable();
-	} while (more && ++i < SOFTIRQS && !fatal_signal_pending(current));
+	} while (more && local_clock() < until && !signal_pending(current));
 }
 
 /* All parts of a flush. In between it holds neither turn nor reference: who destroys the QP waits for

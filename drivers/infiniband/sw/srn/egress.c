@@ -52,7 +52,8 @@ static bool some_is_netem(const struct net_device *ndev)
 }
 
 /* There may be as many as the netdev has rings, so they are not looked at for each skb, but once in a tick for all
- * QPs of a device. These mostly leave by one netdev, or by the ports of a bond, which have numbers in a row.
+ * QPs of a device. These mostly leave by one netdev, or by few (VLANs, macvlans, several routes), which were often
+ * made one after the other.
  */
 static bool some_was_netem(struct srn_dev *dev, const struct net_device *ndev)
 {

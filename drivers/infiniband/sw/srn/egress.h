@@ -5,9 +5,6 @@
 
 #include <linux/types.h>
 
-/** Netdevs of a row whose queues a device knows, by the rest of their ifindex: the ports of a bond */
-#define SRN_EGRESS_SEEN	4
-
 struct dst_entry;
 struct srn_dev;
 

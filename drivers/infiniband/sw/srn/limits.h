@@ -105,5 +105,7 @@
 #define SRN_DB_INFLIGHT		16
 /* A program that has left this many completions unpolled does not wait for the next. */
 #define SRN_STREAM_CQES		16
+/* Netdevs whose queues a device knows at a time (egress.c). */
+#define SRN_EGRESS_SEEN		4
 
 #endif

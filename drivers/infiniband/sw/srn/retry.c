@@ -201,6 +201,7 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	u32 was = w->cwnd;
 
 	delay = srn_window_delay(w, srn_known_least(qp->known->path, took, now), now);
+	srn_rota_look(&qp->known->path->rota, &w->crowd);
 	if (!srn_window_times_on(w, was_ns))
 		srn_window_mind(w);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);

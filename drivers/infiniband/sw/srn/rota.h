@@ -79,17 +79,23 @@ static inline bool srn_rota_is_over(const struct srn_shift *shift, u32 more, u32
 }
 
 /**
+ * srn_rota_look() - who has the path in common had an answer, and knows as much of it as @crowd says; without the
+ * lock, and whether turns are taken or not
+ */
+static inline void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *crowd)
+{
+	if (unlikely(!READ_ONCE(rota->near)) && srn_crowd_is_near(crowd))
+		WRITE_ONCE(rota->near, true);
+}
+
+/**
  * srn_rota_is_far() - whether the path is far, by @crowd, which is what a member knows of it; without the lock
  *
  * Not where one ever saw it near: where a queue is never empty the rest of what is known of it is forgotten.
  */
-static inline bool srn_rota_is_far(struct srn_rota *rota, const struct srn_crowd *crowd)
+static inline bool srn_rota_is_far(const struct srn_rota *rota, const struct srn_crowd *crowd)
 {
-	if (READ_ONCE(rota->near))
-		return false;
-	if (srn_crowd_is_near(crowd))
-		WRITE_ONCE(rota->near, true);
-	return srn_crowd_is_far(crowd);
+	return !READ_ONCE(rota->near) && srn_crowd_is_far(crowd);
 }
 
 #endif

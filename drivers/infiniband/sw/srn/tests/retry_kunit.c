@@ -210,6 +210,24 @@ static void srn_retry_learns_longer_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
 }
 
+/* That a path is short is known to all that have it in common, whether they take turns or not. */
+static void srn_retry_tells_short_path_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+	struct srn_rota *rota = &qp->known->path->rota;
+	bool before;
+
+	answer(test, qp, 100 * MS, SRN_WINDOW_FEW - 1);
+	run(qp);
+	answer(test, qp, 110 * MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
+	before = rota->near;
+	run(qp);
+	answer(test, qp, MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
+	end();
+	KUNIT_EXPECT_FALSE(test, before);
+	KUNIT_EXPECT_TRUE(test, rota->near);
+}
+
 /* To another address it is another path. */
 static void srn_retry_move_test(struct kunit *test)
 {
@@ -569,6 +587,7 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE_PARAM(srn_retry_patience_test, patience_gen_params),
 	KUNIT_CASE(srn_retry_learns_long_path_test),
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
+	KUNIT_CASE(srn_retry_tells_short_path_test),
 	KUNIT_CASE(srn_retry_move_test),
 	KUNIT_CASE(srn_retry_asks_for_reach_test),
 	KUNIT_CASE(srn_retry_spares_test),
