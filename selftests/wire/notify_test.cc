@@ -121,11 +121,11 @@ TEST_P(Notify, EachMarkLaterDrawsOne) {
   }
 }
 
-// Of short packets one in as many as make a whole one with its headers: of 90 bytes with IPv4 one
-// in 12, of 110 with IPv6 one in ten. Else who sends short ones would be told more often for the
-// same bytes.
+// Of short packets, by lot, one in as many as make a whole one with its headers: of 90 bytes with
+// IPv4 one in 12, of 110 with IPv6 one in ten. Else who sends short ones would be told more often
+// for the same bytes. Of 1000 these are 82 and 99, with a deviation of 9: up to five of them.
 TEST_P(Notify, ShortPacketsAreToldOfByTheirBytes) {
-  constexpr int kPackets = 100;
+  constexpr int kPackets = 1000;
   Start();
   const Counters counters;
   for (int i = 0; i < kPackets; ++i) {
@@ -134,8 +134,8 @@ TEST_P(Notify, ShortPacketsAreToldOfByTheirBytes) {
   }
   ASSERT_TRUE(counters.Grew("np_ecn_marked_roce_packets", kPackets));
   const uint64_t cnps = counters.Growth("np_cnp_sent");
-  EXPECT_GE(cnps, 8u);
-  EXPECT_LE(cnps, 11u);
+  EXPECT_GE(cnps, 82u - 45);
+  EXPECT_LE(cnps, 99u + 45);
   for (uint64_t i = 0; i < cnps; ++i) ExpectCnp();
   peer().ExpectNothing();
 }

@@ -7,6 +7,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/udp.h>
 #include <net/dsfield.h>
 
@@ -88,7 +89,7 @@ static u64 pause_of(const struct srn_qp *qp)
 	return READ_ONCE(qp->dev->cc.np_min_time_between_cnps) * (u64)NSEC_PER_USEC;
 }
 
-/* What was told of so long ago is another congestion. */
+/* What was told of so long ago is another congestion, and its first mark is told of at once. */
 #define OLD_NS	(50 * NSEC_PER_MSEC)
 
 /* Of frames, which is what the peer's pace counts. */
@@ -96,10 +97,10 @@ static bool is_much(struct srn_qp *qp, struct sk_buff *skb, u64 now)
 {
 	u32 overhead = srn_path_overhead(&qp->path);
 
-	if (now >= qp->cnp_next_ns + OLD_NS)
-		qp->cnp_spare = 0;
-	return srn_notify_is_much(&qp->cnp_spare, skb->len - srn_pkt(skb)->bth + overhead,
-				  sizeof(struct srn_bth) + qp->mtu + SRN_ICRC_SIZE + overhead);
+	return now >= qp->cnp_next_ns + OLD_NS ||
+	       srn_notify_is_much(skb->len - srn_pkt(skb)->bth + overhead,
+				  sizeof(struct srn_bth) + qp->mtu + SRN_ICRC_SIZE + overhead,
+				  get_random_u32());
 }
 
 void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb)

@@ -3,7 +3,6 @@
 #ifndef SRN_NOTIFY_H
 #define SRN_NOTIFY_H
 
-#include <linux/minmax.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
@@ -23,30 +22,25 @@ static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
 
 /**
  * srn_notify_is_much() - whether a mark is to be told, on a packet of @bytes
- * @spare: bytes of marked packets that need not be told any more
  * @whole: bytes of the largest packet of the connection
+ * @random: any number
  *
  * A queue marks packets, however short they are. Who sends short ones would be told more often for the same
- * bytes, and have less of the path: so each mark on a whole packet is told of, and on others one for so many
- * bytes (RFC 7141, 2.2), the first one at once, as is the next where none was told of for 50 ms.
+ * bytes, and have less of the path: so each mark on a whole packet is told of, and on others as many as bytes
+ * make whole ones (RFC 7141, 2.2), by lot. Counted out they would be evenly spaced: never so close that two are
+ * one cut for who is told, which those on whole packets often are, and short packets would have less again.
  */
-static inline bool srn_notify_is_much(u16 *spare, u32 bytes, u32 whole)
+static inline bool srn_notify_is_much(u32 bytes, u32 whole, u32 random)
 {
-	if (bytes <= *spare) {
-		*spare -= bytes;
-		return false;
-	}
-	bytes -= *spare;
-	*spare = whole - min(whole, bytes);
-	return true;
+	return bytes >= whole || ((u64)random * whole) >> 32 < bytes;
 }
 
 /**
  * srn_notify_mark() - a packet has come with a mark (CE)
  * @skb: with SRN_PKT_CE, which is taken off: a request that has to wait comes again
  *
- * Counts it. Sends the peer of a connection a CNP, if it brought data, enough of them since the last
- * one, and none was sent a short time ago, unless "cc" is off. Owner of the turn, BH disabled.
+ * Counts it. Sends the peer of a connection a CNP, if it brought data, the lot falls on it (or none was sent
+ * for 50 ms), and none was sent a short time ago, unless "cc" is off. Owner of the turn, BH disabled.
  */
 void srn_notify_mark(struct srn_qp *qp, struct sk_buff *skb);
 

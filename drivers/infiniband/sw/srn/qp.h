@@ -81,7 +81,6 @@ struct srn_qp {
 	bool has_path;
 	struct srn_path_asked asked;	/* of path */
 	u8 last_error;			/* enum srn_verdict: why the QP went to error, for humans */
-	u16 cnp_spare;			/* notify.c: bytes that need not be told of; only the owner of the turn */
 	u32 mtu;			/* bytes */
 	u32 qkey;
 	u32 dest_qpn;

@@ -224,7 +224,6 @@ static void to_reset(struct srn_qp *qp)
 	srn_pace_reset(&qp->pace);
 	qp->rate_limit = 0;
 	srn_react_reset(qp);
-	qp->cnp_spare = 0;
 	qp->last_error = SRN_OK;
 	srn_note_reset(qp);
 	if (qp->who.kernel) {
