@@ -19,6 +19,10 @@
 static_assert(SRN_DCQCN_ONE == 1 << ALPHA_SHIFT);
 /* Steps by bytes for each by time, at most. */
 #define BYTE_STEPS	8
+/* How far a target moves in a step, at most: this part of the rate, */
+#define PART_SHIFT	5
+/* and a tenth of a Mb/s, where that is more. */
+#define LEAST_MOVE	(srn_rate_of_mbps(1) / 10)
 /* Nobody sends more, and products with what it is multiplied by here fit. */
 #define MOST		(U64_MAX >> (ALPHA_SHIFT + 4))
 
@@ -141,6 +145,14 @@ void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_n
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_dcqcn_cnp);
 
+/* Many that share a link, each slow, would together rise by as much as one alone does in many steps, and the
+ * queue with them.
+ */
+static u64 move_of(const struct srn_dcqcn *d, u32 mbps)
+{
+	return min(srn_rate_of_mbps(mbps), max(d->rate >> PART_SHIFT, LEAST_MOVE));
+}
+
 /* Half of the way to the target, which moves: first not at all, then a little, and, where steps by
  * time and by bytes are many, more.
  */
@@ -149,9 +161,9 @@ static void step(struct srn_dcqcn *d, const struct srn_cc_params *p)
 	u32 fast = READ_ONCE(p->rp_threshold);
 
 	if (min(d->time_steps, d->byte_steps) > fast)
-		d->target += srn_rate_of_mbps(READ_ONCE(p->rp_hai_rate));
+		d->target += move_of(d, READ_ONCE(p->rp_hai_rate));
 	else if (max(d->time_steps, d->byte_steps) > fast)
-		d->target += srn_rate_of_mbps(READ_ONCE(p->rp_ai_rate));
+		d->target += move_of(d, READ_ONCE(p->rp_ai_rate));
 	d->target = min(d->target, MOST);
 	d->rate = (d->rate + d->target + 1) / 2;
 }

@@ -20,11 +20,33 @@ static u64 effective(const struct srn_pace *p)
 	return rate;
 }
 
+/* Whether a packet takes longer than two quanta. Such go one by one: of two that leave at once a queue
+ * marks both, or both are told of as one, and who is told takes that for twice as much.
+ */
+static bool is_slow(const struct srn_pace *p)
+{
+	return div_u64(p->rate, NSEC_PER_SEC / (2 * SRN_PACE_QUANTUM_NS)) < p->packet;
+}
+
+/* Of packets that go one by one there is half of one more: short ones are several, since each wait is an
+ * alarm.
+ */
 static u32 quantum(const struct srn_pace *p)
 {
 	u64 bytes = div_u64(p->rate, NSEC_PER_SEC / SRN_PACE_QUANTUM_NS);
+	u32 least = is_slow(p) ? 3 * p->packet / 2 : 2 * p->packet;
 
-	return clamp_t(u64, bytes, 2 * p->packet, SRN_PACE_QUANTUM_MAX);
+	return clamp_t(u64, bytes, least, SRN_PACE_QUANTUM_MAX);
+}
+
+/* What may go at once takes so long. Where both sides wait for the one packet there is one for each: else
+ * who asks first would have them all.
+ */
+static u64 may_ns(const struct srn_pace *p)
+{
+	bool both = p->waits == (BIT(SRN_PACE_REQUESTS) | BIT(SRN_PACE_ANSWERS));
+
+	return p->quantum_ns + (both && is_slow(p) ? p->quantum_ns / 3 + 1 : 0) + p->late_ns;
 }
 
 /* What is owed stays owed, as the time that it was to take. */
@@ -93,7 +115,7 @@ static u32 bytes_in(const struct srn_pace *p, u64 ns)
 static void open(struct srn_pace *p, u64 now_ns)
 {
 	catch_up(p, now_ns);
-	p->left = bytes_in(p, p->quantum_ns + p->late_ns);
+	p->left = bytes_in(p, may_ns(p));
 	p->closed = false;
 }
 
@@ -102,7 +124,7 @@ static void open(struct srn_pace *p, u64 now_ns)
  */
 static void renew(struct srn_pace *p, u64 now_ns)
 {
-	u64 owed = p->next_ns - now_ns, may = p->quantum_ns + p->late_ns;
+	u64 owed = p->next_ns - now_ns, may = may_ns(p);
 	u64 free_ns = may - min(may, owed);
 	u32 bytes = bytes_in(p, free_ns);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pace: when what a QP sends may go, that it is no more than so many bytes a second. What may
- * go at once is a quantum: what goes in 100 us, two packets at least, a run at most. Then it is
- * closed until all that has left has had its time; a sender that took so long that half a quantum
- * has had its time goes on without that. Pure arithmetic: times in, packets out.
+ * go at once is a quantum: what goes in 100 us, two packets at least, a run at most; of packets that
+ * take more than 200 us each one. Then it is closed until all that has left has had its time; a
+ * sender that took so long that half a quantum has had its time goes on without that. Pure
+ * arithmetic: times in, packets out.
  */
 #ifndef SRN_PACE_H
 #define SRN_PACE_H
@@ -71,8 +72,8 @@ static inline bool srn_pace_is_on(const struct srn_pace *p)
 /**
  * srn_pace_ask() - how many packets @side may send at @now_ns, however long they are
  *
- * Half of them while the other one waits: for who asks first in a round, which are the answers. On
- * a pace that is on. Return: 0: it waits, see srn_pace_wait().
+ * Half of them while the other one waits: for who asks first in a round, which are the answers.
+ * Where packets go one by one each has one then. On a pace that is on. Return: 0: it waits, see srn_pace_wait().
  */
 u32 srn_pace_ask(struct srn_pace *p, enum srn_pace_side side, u64 now_ns);
 

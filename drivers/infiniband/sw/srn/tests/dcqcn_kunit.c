@@ -187,14 +187,19 @@ static bool model_due(const struct model *m, int *from, u64 now, u32 micros)
 	return true;
 }
 
+static u64 model_move(const struct model *m, u32 mbps)
+{
+	return min(mbps * MBIT, max(m->rate / 32, MBIT / 10));
+}
+
 static void model_step(struct model *m, const struct srn_cc_params *p)
 {
 	bool time = m->time_steps > p->rp_threshold, bytes = m->byte_steps > p->rp_threshold;
 
 	if (time && bytes)
-		m->target += p->rp_hai_rate * MBIT;
+		m->target += model_move(m, p->rp_hai_rate);
 	else if (time || bytes)
-		m->target += p->rp_ai_rate * MBIT;
+		m->target += model_move(m, p->rp_ai_rate);
 	m->rate += (m->target - m->rate + 1) / 2;
 }
 
@@ -413,10 +418,11 @@ static void put(struct sim *s, int i)
 	from->inflight++;
 }
 
-/* Two at once, then their time. */
+/* As a pace does: two at once, one where it takes more than 200 us, then their time. */
 static void send(struct sim *s, int i)
 {
 	struct sender *from = &s->senders[i];
+	u32 num;
 
 	while (from->inflight < s->link->window) {
 		if (srn_dcqcn_limits(&from->d))
@@ -424,8 +430,10 @@ static void send(struct sim *s, int i)
 		if (srn_dcqcn_limits(&from->d)) {
 			if (s->now < from->next_ns)
 				return;
-			from->next_ns = s->now + div64_u64(2 * PACKET * NSEC_PER_SEC, from->d.rate);
-			put(s, i);
+			num = from->d.rate < 5000 * PACKET ? 1 : 2;
+			from->next_ns = s->now + div64_u64(num * PACKET * NSEC_PER_SEC, from->d.rate);
+			if (num == 2)
+				put(s, i);
 		}
 		put(s, i);
 	}
@@ -513,6 +521,7 @@ static void srn_dcqcn_fair_test(struct kunit *test)
 
 	for (num = 2; num <= SENDERS; num *= 2)
 		share(test, &slow_link, num, 90, 60000);
+	share(test, &slow_link, SENDERS, 90, 55000);
 }
 
 /* A cut is one, however many bytes leave until the next: else the queue would be as long as windows are. */

@@ -45,7 +45,9 @@ struct quantum_row {
 };
 
 static const struct quantum_row quantum_rows[] = {
-	{ "1 Mb/s: two packets", 125000, 2 },
+	{ "1 Mb/s: one packet", 125000, 1 },
+	{ "a packet takes more than 200 us: one", 5000 * PACKET - 1, 1 },
+	{ "a packet takes 200 us: two", 5000 * PACKET, 2 },
 	{ "100 Mb/s: two packets", 12500000, 2 },
 	{ "1 Gb/s: 100 us", 125000000, 12500 / PACKET },
 	{ "100 Gb/s: a run", 12500000000, SRN_PACE_QUANTUM_MAX / PACKET },
@@ -100,9 +102,9 @@ static void srn_pace_unknown_mtu_test(struct kunit *test)
 
 	srn_pace_reset(&p);
 	srn_pace_limit(&p, SRN_PACE_USER, 1);
-	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, START), 2);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, START), 1);
 	srn_pace_set_mtu(&p, MTU);
-	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, START), 2);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, START), 1);
 }
 
 /* What waited and is woken late goes on as if it had been in time; to a point. */
@@ -227,6 +229,33 @@ static void srn_pace_share_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_ANSWERS, now), 11);
 }
 
+/* Where packets go one by one, too: one of each, however often they wait. Short ones are several. */
+static void srn_pace_one_by_one_test(struct kunit *test)
+{
+	struct srn_pace p = new_pace(1250000);
+	u64 now = START, begin;
+	int i;
+
+	send_all(&p, PACKET, now);
+	begin = now + srn_pace_opens_in(&p, now);
+	for (i = 0; i < 100; i++) {
+		srn_pace_wait(&p, SRN_PACE_ANSWERS, now);
+		now += wait(&p, now);
+		KUNIT_ASSERT_EQ_MSG(test, srn_pace_ask(&p, SRN_PACE_ANSWERS, now), 1, "%d", i);
+		srn_pace_sent(&p, PACKET);
+		KUNIT_ASSERT_EQ_MSG(test, send_all(&p, PACKET, now), 1, "%d", i);
+	}
+	/* And that is no more than their time. */
+	now += wait(&p, now);
+	KUNIT_EXPECT_GE(test, now - begin, div64_u64(200ull * PACKET * NSEC_PER_SEC, 1250000));
+	/* Only one waited this time. */
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_ANSWERS, now), 1);
+	srn_pace_sent(&p, PACKET);
+	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, now), 0);
+	now += wait(&p, now);
+	KUNIT_EXPECT_EQ(test, send_all(&p, 100, now), PACKET / 2 / 100 + 1);
+}
+
 /* The end of a quantum is told before it is there, if not before its last packet. */
 static void srn_pace_ends_test(struct kunit *test)
 {
@@ -250,7 +279,7 @@ static void srn_pace_raise_test(struct kunit *test)
 	u64 ns;
 
 	send_all(&p, PACKET, START);
-	KUNIT_EXPECT_GE(test, wait(&p, START), 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_GE(test, wait(&p, START), NSEC_PER_SEC);
 	srn_pace_limit(&p, SRN_PACE_USER, 125000000);
 	KUNIT_EXPECT_EQ(test, srn_pace_ask(&p, SRN_PACE_REQUESTS, START), 0);
 	ns = wait(&p, START);
@@ -333,6 +362,9 @@ static const struct model_row model_rows[] = {
 	{ "1 Gb/s, with pauses", 125000000, 0, true },
 	{ "10 Gb/s, woken late", 1250000000, 50000, false },
 	{ "an odd rate, woken late, with pauses", 7654321, 700000, true },
+	{ "20 Mb/s", 2500000, 0, false },
+	{ "20 Mb/s, woken late", 2500000, 500000, false },
+	{ "20 Mb/s, woken late, with pauses", 2500000, 500000, true },
 	/* A message takes half of the time that its packet has, and most of it, both in the mean. */
 	{ "1 Gb/s, half busy", 125000000, 0, false, 4700 },
 	{ "1 Gb/s, nearly always busy", 125000000, 0, false, 8000 },
@@ -358,7 +390,8 @@ static void srn_pace_model_test(struct kunit *test)
 	prandom_seed_state(&rnd, row->rate + row->late);
 	num = drive(&p, &rnd, went, row->late, row->idle, row->busy ?: 300);
 	KUNIT_ASSERT_GT(test, num, 1000);
-	quantum = clamp_t(u64, row->rate / 10000, 2 * PACKET, SRN_PACE_QUANTUM_MAX);
+	quantum = row->rate < 5000 * PACKET ? 3 * PACKET / 2 : 2 * PACKET;
+	quantum = clamp_t(u64, row->rate / 10000, quantum, SRN_PACE_QUANTUM_MAX);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		most = div_u64((times[i] + late) * row->rate, NSEC_PER_SEC) + quantum + 1;
 		KUNIT_EXPECT_LE_MSG(test, most_in(went, num, times[i]), most, "%llu ns", times[i]);
@@ -381,6 +414,7 @@ static struct kunit_case srn_pace_cases[] = {
 	KUNIT_CASE(srn_pace_slow_test),
 	KUNIT_CASE(srn_pace_closed_test),
 	KUNIT_CASE(srn_pace_share_test),
+	KUNIT_CASE(srn_pace_one_by_one_test),
 	KUNIT_CASE(srn_pace_ends_test),
 	KUNIT_CASE(srn_pace_raise_test),
 	KUNIT_CASE_PARAM(srn_pace_model_test, model_gen_params),

@@ -8,7 +8,7 @@
 #include <linux/bits.h>
 #include <linux/ktime.h>
 
-/* With a limit of two packets. */
+/* With a limit of one packet, or of short ones that are half as much again. */
 static void give_pace(struct srn_qp *qp)
 {
 	qp->req.train.pace = &qp->pace;
@@ -33,7 +33,7 @@ static void srn_requester_asks_before_the_pace_test(struct kunit *test)
 	migrate_enable();
 	/* Of 58 bytes each, until no packet of a whole MTU may go. */
 	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window),
-			(qp->mtu + SRN_PACE_HEADERS) / 58 + 1);
+			(qp->mtu + SRN_PACE_HEADERS) / 2 / 58 + 1);
 	KUNIT_EXPECT_EQ(test, qp->window.unasked, 0u);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRANS), 0);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_PACED), 1);
@@ -62,8 +62,8 @@ static void srn_requester_repeats_at_the_pace_test(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		budget = SRN_ROUND_BUDGET;
 		KUNIT_EXPECT_FALSE(test, srn_requester_run(qp, &budget));
-		KUNIT_EXPECT_EQ(test, num_sent(qp), 32);
-		KUNIT_EXPECT_EQ(test, qp->resend.left, 14);
+		KUNIT_EXPECT_EQ(test, num_sent(qp), 31);
+		KUNIT_EXPECT_EQ(test, qp->resend.left, 15);
 		KUNIT_EXPECT_TRUE(test, left.asked);
 		KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_PACE));
 	}
