@@ -28,7 +28,7 @@
  */
 #define KEPT	63
 
-/* For how long a doorbell has softirqs run that took too long, each of which ends after 2 ms or two ticks. */
+/* After so long a doorbell has no more softirqs run that took too long; each ends after 2 ms or two ticks. */
 #define SOFTIRQS_NS	(16 * NSEC_PER_MSEC)
 
 void srn_doorbell_put(struct srn_doorbell *db)

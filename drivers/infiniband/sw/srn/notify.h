@@ -28,7 +28,8 @@ static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
  * A queue marks packets, however short they are. Who sends short ones would be told more often for the same
  * bytes, and have less of the path: so each mark on a whole packet is told of, and on others as many as bytes
  * make whole ones (RFC 7141, 2.2), by lot. Counted out they would be evenly spaced: never so close that two are
- * one cut for who is told, which those on whole packets often are, and short packets would have less again.
+ * one cut for who is told, which those on whole packets often are, and short packets would have less again (so it is in
+ * a model).
  */
 static inline bool srn_notify_is_much(u32 bytes, u32 whole, u32 random)
 {

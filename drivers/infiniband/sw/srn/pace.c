@@ -20,16 +20,17 @@ static u64 effective(const struct srn_pace *p)
 	return rate;
 }
 
-/* Whether a packet takes longer than two quanta. Such go one by one: of two that leave at once a queue
- * marks both, or both are told of as one, and who is told takes that for twice as much.
+/* Whether a packet takes longer than two quanta. Such go one by one: of two that leave at once one mark is
+ * enough for both, and who is told of marked pairs takes them for as many marked packets, which are nearly half
+ * as many.
  */
 static bool is_slow(const struct srn_pace *p)
 {
 	return div_u64(p->rate, NSEC_PER_SEC / (2 * SRN_PACE_QUANTUM_NS)) < p->packet;
 }
 
-/* Of packets that go one by one there is half of one more: short ones are several, since each wait is an
- * alarm.
+/* Of packets that go one by one there is half of one more, so that in front of a whole one short ones go that
+ * come to half of it: each wait is an alarm.
  */
 static u32 quantum(const struct srn_pace *p)
 {
