@@ -108,7 +108,7 @@ bool Sender::HasPlace() {
   return may;
 }
 
-bool Sender::TakesPart() {
+bool Sender::TakesPart() const {
   return !retry_.probing() && !srn_rota_is_far(&domain_.rota, &window_.crowd);
 }
 

@@ -68,7 +68,7 @@ class Sender {
   uint64_t Left() const { return unacked() - srn_window_inflight(&window_); }
   bool MayGo();
   bool HasPlace();
-  bool TakesPart();
+  bool TakesPart() const;
   void EndRound();
   void Yield(bool more);
   void Wake();

@@ -26,8 +26,8 @@ class Beside : public Dumbbell {
 };
 
 // Of what is on the wire, of which a rate is one: frames are counted with their headers, of which
-// small messages have more. The goal is 0.9 to 1.1. It had 1.25 and 1.13 in two runs (1.03 and 0.93
-// of the bytes of messages): the upper one is a bound against becoming worse. (Where each mark on a
+// small messages have more. The goal is 0.9 to 1.1. It has 1.13 in two runs (0.93 of the bytes of
+// messages): the upper one is a bound against becoming worse. (Where each mark on a
 // short packet is told of it is 0.32; where of so many bytes of them one is, in turn and not by
 // lot, 0.76 to 0.85.)
 TEST_F(Beside, SmallMessagesHaveTheirPart) {

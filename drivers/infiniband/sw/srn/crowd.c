@@ -199,7 +199,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_near);
 
 bool srn_crowd_is_far(const struct srn_crowd *c)
 {
-	return is_known(c) && c->least_ns >= FAR_NS;
+	return is_known(c) && !srn_crowd_is_near(c);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_far);
 

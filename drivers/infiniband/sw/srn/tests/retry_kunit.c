@@ -1,112 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Silence: how long it may be, and what an answer after it says. Time is what the alarms are set to;
- * the clock does not go.
- */
-#include "../completer.h"
-#include "../recovery.h"
-#include "../retry.h"
+/* Silence: how long it may be, and what an answer after it says. */
 #include "../sack.h"
-#include "fake_sender.h"
+#include "fake_waiter.h"
 
 #include <linux/ktime.h>
-#include <linux/unaligned.h>
-#include <rdma/ib_pack.h>
-
-#define NUM	40u
-#define MS	((u64)NSEC_PER_MSEC)
-/* Code 14. */
-#define TIMEOUT	(4096ull << 14)
-
-static void run(struct srn_qp *qp)
-{
-	int budget = SRN_ROUND_BUDGET;
-
-	srn_requester_run(qp, &budget);
-}
-
-/* It has sent what it begins with. */
-static struct srn_qp *new_waiter(struct kunit *test, enum srn_recovery recovery, u8 retry_cnt)
-{
-	struct srn_qp *qp;
-
-	migrate_disable();
-	qp = new_sender(test, NUM);
-	qp->recovery = recovery;
-	qp->timeout = 14;
-	qp->retry_cnt = retry_cnt;
-	srn_retry_refill(qp);
-	qp->scq = new_cq(test, qp, 4);
-	qp->window.cwnd = SRN_WINDOW_FEW;
-	qp->window.floor = 1;
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
-	qp->sq.tail = SRN_WINDOW_FEW;	/* of more one pack would have more than the window */
-	run(qp);
-	qp->sq.tail = NUM;
-	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), SRN_WINDOW_FEW);
-	return qp;
-}
-
-static void end(void)
-{
-	local_bh_enable();
-	migrate_enable();
-}
-
-static u64 timeouts(const struct srn_qp *qp)
-{
-	return srn_stats_sum(qp->dev, SRN_CNT_TIMEOUT);
-}
-
-static void age(struct srn_qp *qp, u64 ns)
-{
-	qp->window.timed_ns -= ns;
-}
-
-/* What is waited for does not come. Returns how long that was. */
-static u64 wait(struct srn_qp *qp)
-{
-	u64 ns = qp->retry.step_ns;
-
-	age(qp, ns);
-	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
-	if (qp->state == IB_QPS_RTS)
-		run(qp);
-	return ns;
-}
-
-/* An ACK or a NAK, in a round that has nothing else to do. */
-static void say(struct kunit *test, struct srn_qp *qp, u8 syndrome, u32 psn)
-{
-	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, srn_psn_add(qp->sq_psn, psn));
-
-	put_unaligned_be32((u32)syndrome << 24,
-			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
-	srn_completer_rx(qp, skb);
-	if (srn_window_inflight(&qp->window))
-		srn_retry_sent(qp);
-}
-
-/* So much time passes in all, and an ACK of all up to @psn comes. */
-static void answer(struct kunit *test, struct srn_qp *qp, u64 after, u32 psn)
-{
-	while (after >= qp->retry.step_ns)
-		after -= wait(qp);
-	age(qp, after);
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, psn);
-}
-
-/* All is silent until the timeout is over. Returns how long that was. */
-static u64 time_out(struct kunit *test, struct srn_qp *qp)
-{
-	u64 before = timeouts(qp), waited = 0;
-	int i;
-
-	for (i = 0; i < 100 && timeouts(qp) == before; i++)
-		waited += wait(qp);
-	KUNIT_EXPECT_EQ(test, timeouts(qp), before + 1);
-	return waited;
-}
 
 struct patience_row {
 	const char *desc;
@@ -480,109 +377,6 @@ static void srn_retry_shorter_wait_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(qp), 1);
 }
 
-/* An answer comes to a copy of the first packet, which was answered, and then nothing. */
-static u64 time_out_late(struct kunit *test, struct srn_qp *qp)
-{
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	return time_out(test, qp);
-}
-
-/* A queue that became slow holds copies, whose answers come one by one: the peer lives, and what is waited for is
- * behind them. That costs no retry, as often as there are retries.
- */
-static void srn_retry_late_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 3);
-	int i;
-
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	for (i = 0; i < 3; i++) {
-		time_out_late(test, qp);
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 3);
-		KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 1);
-	}
-	for (i = 0; i < 3; i++) {
-		time_out_late(test, qp);
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 2 - i);
-	}
-	time_out_late(test, qp);
-	end();
-	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RETRY_EXCEEDED), 1);
-}
-
-/* Silence is charged, whatever came before it; after progress it begins anew. */
-static void srn_retry_late_then_silent_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_GBN, 3);
-	int i;
-
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	for (i = 0; i < 2; i++) {
-		time_out_late(test, qp);
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 3);
-		time_out(test, qp);
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 2);
-		say(test, qp, SRN_SYN_ACK_UNLIMITED, i + 1);
-		KUNIT_EXPECT_EQ(test, qp->retry.late_num, 0);
-		KUNIT_EXPECT_EQ(test, qp->retry.retries, 3);
-		run(qp);
-	}
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 3);
-	run(qp);
-	time_out(test, qp);
-	end();
-	KUNIT_EXPECT_EQ(test, qp->retry.retries, 2);
-}
-
-/* Charged or not, from timeout to timeout more is waited, and what the window was before the first one is not
- * forgotten.
- */
-static void srn_retry_late_is_silence_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_GBN, 7);
-	u32 ssthresh, i;
-	u64 first;
-
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	first = time_out_late(test, qp);
-	ssthresh = qp->window.ssthresh;
-	KUNIT_EXPECT_GE(test, first, TIMEOUT);
-	for (i = 1; i < 4; i++) {
-		KUNIT_EXPECT_EQ(test, time_out_late(test, qp), first << min(i, 2));
-		KUNIT_EXPECT_EQ(test, qp->window.ssthresh, ssthresh);
-	}
-	end();
-	KUNIT_EXPECT_EQ(test, qp->retry.retries, 7);
-}
-
-/* What came while nothing was waited for says nothing of who is silent later. */
-static void srn_retry_late_of_before_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
-
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, SRN_WINDOW_FEW - 1);
-	KUNIT_EXPECT_EQ(test, srn_window_inflight(&qp->window), 0);
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	run(qp);
-	KUNIT_EXPECT_GT(test, srn_window_inflight(&qp->window), 0);
-	time_out(test, qp);
-	end();
-	KUNIT_EXPECT_EQ(test, qp->retry.retries, 6);
-}
-
-/* Who asked for no retry gets none. */
-static void srn_retry_late_without_retries_test(struct kunit *test)
-{
-	struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 0);
-
-	say(test, qp, SRN_SYN_ACK_UNLIMITED, 0);
-	time_out_late(test, qp);
-	end();
-	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
-}
-
 static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE_PARAM(srn_retry_patience_test, patience_gen_params),
 	KUNIT_CASE(srn_retry_learns_long_path_test),
@@ -599,11 +393,6 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE(srn_retry_nak_holds_back_test),
 	KUNIT_CASE(srn_retry_gap_is_not_timed_test),
 	KUNIT_CASE(srn_retry_shorter_wait_test),
-	KUNIT_CASE(srn_retry_late_test),
-	KUNIT_CASE(srn_retry_late_then_silent_test),
-	KUNIT_CASE(srn_retry_late_is_silence_test),
-	KUNIT_CASE(srn_retry_late_of_before_test),
-	KUNIT_CASE(srn_retry_late_without_retries_test),
 	{}
 };
 
