@@ -7,7 +7,7 @@
 namespace model {
 namespace {
 
-// requester.c, ACKREQ_EVERY
+// asking.c, ACKREQ_EVERY
 constexpr uint32_t kAskEvery = 32;
 // Of a local ACK timeout (9.7.6.1.3), of which the code is the logarithm, ns.
 constexpr uint64_t kTimeoutUnit = 4096;

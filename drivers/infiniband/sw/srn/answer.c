@@ -256,10 +256,12 @@ static struct sk_buff *place(struct srn_qp *qp, const struct srn_replay_slot *sl
 
 static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
 {
+	bool stays;
+
 	if (pkt->last || qp->resp.doubt || qp->mtu < SRN_REF_MIN)
 		return 1;
 	return srn_run_packets(&qp->path, min_t(u32, budget, DIV_ROUND_UP(pkt->left, qp->mtu)),
-			       qp->mtu);
+			       qp->mtu, &stays);
 }
 
 /* What has its bytes: a run, if it may be one, or a packet; @num: how many packets that is. @first: nothing

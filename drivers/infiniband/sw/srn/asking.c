@@ -11,6 +11,7 @@
 #include "gate.h"
 #include "hello.h"
 #include "lazy.h"
+#include "limits.h"
 #include "pace.h"
 #include "psn.h"
 #include "qp.h"
@@ -23,10 +24,23 @@
 /* Without an ACK asked for this many packets, ask: keeps the window open. */
 #define ACKREQ_EVERY	32u
 
-/* Where few may be out, twice for what is: only what asks is timed. */
-static u32 ask_every(const struct srn_window *w)
+/* A quarter of a window, at most, of runs that pass whole: there an ACK is as dear as a run. What passes whole as
+ * far as the route tells may have a long way behind that.
+ */
+static u32 most_unasked(const struct srn_qp *qp, const struct srn_plan *plan)
 {
-	return min(w->cwnd / 2, ACKREQ_EVERY);
+	const struct srn_window *w = &qp->window;
+
+	if (!plan->whole || w->crowd.least_ns >= SRN_WINDOW_PATH_NS)
+		return ACKREQ_EVERY;
+	/* Now, if the next one would be too many. */
+	return max(w->full / 4 + 1 - min(plan->num, w->full / 4), ACKREQ_EVERY);
+}
+
+/* Where few may be out, twice for what is: only what asks is timed. */
+static u32 ask_every(const struct srn_qp *qp, const struct srn_plan *plan)
+{
+	return min(qp->window.cwnd / 2, most_unasked(qp, plan));
 }
 
 /* Nothing is known of the path yet, and soon will be. Not with gbn, where nothing needs it early. */
@@ -80,9 +94,10 @@ bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan)
 {
 	const struct srn_window *w = &qp->window;
 
-	return w->unasked + plan->num >= ask_every(w) || qp->retry.probing ||
+	return w->unasked + plan->num >= ask_every(qp, plan) || qp->retry.probing ||
 	       srn_window_is_full(w, plan->npsn + 1) || is_first(qp);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_asking_needs);
 
 enum srn_asking srn_asking_of(const struct srn_qp *qp, const struct srn_wqe *wqe,
 			      const struct srn_plan *plan, bool follows)

@@ -234,8 +234,7 @@ static bool leave_pack_for_next(struct srn_qp *qp)
 }
 
 /* How many packets may leave as one, from the planned one on: what is referenced, not copied. */
-static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
-		       int budget)
+static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, struct srn_plan *plan, int budget)
 {
 	const struct srn_window *w = &qp->window;
 	u32 num = srn_segment_left(wqe, plan);
@@ -247,7 +246,7 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, const struc
 	num = min3(num, srn_window_room(w), (u32)budget);
 	if (unlikely(srn_pace_is_on(&qp->pace)))
 		num = min(num, srn_pace_run(&qp->pace));
-	return srn_run_packets(&qp->path, num, qp->mtu);
+	return srn_run_packets(&qp->path, num, qp->mtu, &plan->whole);
 }
 
 /* After a timeout the oldest goes by itself, to ask: if its bytes are gone, without them. Not if the peer refused it

@@ -95,11 +95,12 @@ static bool is_wanted(void)
 	return READ_ONCE(runs) && !READ_ONCE(srn_run_stopped);
 }
 
-/* The route is looked up once: it may have gone by the next time. @stays: nothing has to cut it there. */
-static u32 packets(struct srn_path *path, u32 num, u32 each, bool *stays)
+/* The route is looked up once: it may have gone by the next time. */
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *stays)
 {
 	const struct dst_entry *dst;
 	u32 most = 1;
+	bool takes;
 
 	*stays = false;
 	if (num < 2 || !is_wanted())
@@ -107,17 +108,12 @@ static u32 packets(struct srn_path *path, u32 num, u32 each, bool *stays)
 	dst = srn_path_dst(path);
 	if (!dst)
 		return 1;
-	*stays = route_takes(path, dst);
-	if (*stays || route_cuts(path, dst))
+	takes = route_takes(path, dst);
+	if (takes || route_cuts(path, dst))
 		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, srn_egress_packets(dst));
-	return share(num, max(most, 1u));
-}
-
-u32 srn_run_packets(struct srn_path *path, u32 num, u32 each)
-{
-	bool stays;
-
-	return packets(path, num, each, &stays);
+	most = share(num, max(most, 1u));
+	*stays = takes && most > 1;
+	return most;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
 
@@ -125,7 +121,8 @@ bool srn_run_stays(struct srn_path *path, u32 num, u32 each)
 {
 	bool stays;
 
-	return packets(path, num, each, &stays) > 1 && stays;
+	srn_run_packets(path, num, each, &stays);
+	return stays;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_stays);
 

@@ -46,10 +46,11 @@ extern bool srn_run_stopped;
 /**
  * srn_run_packets() - how many packets of @each bytes of payload may be one run on @path
  * @num: as many as there are
+ * @stays: where it is one, whether nothing on this host has to cut it, as far as its route tells; else false
  *
  * What cuts them may be in front of the path's netdev. Return: 1 where the path takes no runs. BH disabled.
  */
-u32 srn_run_packets(struct srn_path *path, u32 num, u32 each);
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *stays);
 
 /**
  * srn_run_stays() - whether there are such runs on @path, and nothing on this host has to cut them, as far as

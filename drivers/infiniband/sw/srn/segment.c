@@ -70,6 +70,7 @@ void srn_segment(const struct srn_wqe *wqe, const struct srn_service *svc, u32 m
 	plan->last = psn == wqe->last_psn;
 	plan->npsn = 1;
 	plan->num = 1;
+	plan->whole = false;
 	plan->offset = index * mtu;
 	if (op->what & SRN_WR_PACKET)
 		plan_single(op, plan);

@@ -28,6 +28,7 @@ struct srn_plan {
 	u32 num;
 	bool first;
 	bool last;
+	bool whole;	/* a run that nothing on this host has to cut, as far as its route tells */
 	u32 psn;
 	u32 npsn;
 	u32 offset;

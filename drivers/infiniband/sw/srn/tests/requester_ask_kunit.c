@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which packets ask for an answer, and which of those is timed. */
+#include "../asking.h"
+#include "../limits.h"
 #include "../recovery.h"
+#include "../segment.h"
 #include "fake_sender.h"
 
 #define NUM	40u
@@ -82,6 +85,55 @@ static void srn_requester_first_of_gbn_test(struct kunit *test)
 	first = asked(qp, 33);
 	end();
 	KUNIT_EXPECT_EQ(test, first, BIT_ULL(31));
+}
+
+/* Packets of which the last one asks, of a stream of such as @plan has at once. */
+static u32 asks_every(struct srn_qp *qp, const struct srn_plan *plan)
+{
+	qp->window.unasked = 0;
+	while (!srn_asking_needs(qp, plan) && qp->window.unasked < 1000)
+		qp->window.unasked += plan->num;
+	return qp->window.unasked + plan->num;
+}
+
+/* Of what passes whole a quarter of a window is not asked about, but where the way is long. */
+static void srn_requester_whole_asks_test(struct kunit *test)
+{
+	struct srn_plan whole = { .num = 32, .npsn = 32, .whole = true }, cut = { .num = 16, .npsn = 16 };
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_asker(test, SRN_WINDOW);
+	qp->rtt.srtt_ns = 1;
+	qp->window.crowd.least_ns = SRN_WINDOW_PATH_NS;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 32);
+	qp->window.crowd.least_ns--;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 64);
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &cut), 32);
+	migrate_enable();
+}
+
+/* Rather less than much more; twice for what may be out; and of long packets as many as ever. */
+static void srn_requester_whole_asks_in_time_test(struct kunit *test)
+{
+	struct srn_plan whole = { .num = 60, .npsn = 60, .whole = true };
+	struct srn_qp *qp;
+
+	migrate_disable();
+	qp = new_asker(test, SRN_WINDOW);
+	qp->rtt.srtt_ns = 1;
+	qp->window.crowd.least_ns = 1;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 60);
+	whole.num = 24;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 48);
+	whole.num = 8;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 64);
+	qp->window.cwnd = 80;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 40);
+	qp->window.full = SRN_WINDOW / 2;
+	qp->window.cwnd = SRN_WINDOW / 2;
+	KUNIT_EXPECT_EQ(test, asks_every(qp, &whole), 32);
+	migrate_enable();
 }
 
 /* Twice for what may be out, where that is little; and the next of them that asks is timed. */
@@ -205,6 +257,8 @@ static void srn_requester_times_last_response_test(struct kunit *test)
 static struct kunit_case srn_requester_ask_cases[] = {
 	KUNIT_CASE(srn_requester_first_asks_test),
 	KUNIT_CASE(srn_requester_first_of_gbn_test),
+	KUNIT_CASE(srn_requester_whole_asks_test),
+	KUNIT_CASE(srn_requester_whole_asks_in_time_test),
 	KUNIT_CASE(srn_requester_few_ask_test),
 	KUNIT_CASE(srn_requester_many_are_not_timed_test),
 	KUNIT_CASE(srn_requester_gap_is_not_timed_test),
