@@ -64,6 +64,12 @@ static bool leaves_path_empty(struct srn_qp *qp)
 	return qp->req.psns > 1 && !srn_run_stays(&qp->path, qp->req.psns, qp->mtu);
 }
 
+/* Of each message, in packets of which a window has SRN_WINDOW: of the longest it has fewer. */
+static u32 psns(const struct srn_qp *qp)
+{
+	return qp->req.psns * (SRN_WINDOW / qp->window.full);
+}
+
 bool srn_bell_gather(struct srn_qp *qp)
 {
 	struct srn_gather *gather = &qp->req.bell.gather;
@@ -72,7 +78,7 @@ bool srn_bell_gather(struct srn_qp *qp)
 	srn_turn_assert_owned(&qp->turn);
 	if (!READ_ONCE(srn_gather_enabled) || !streams(qp) || may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
 	    leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
-	    !srn_gather_begin(gather, qp->sq.fetched, tail, qp->req.psns))
+	    !srn_gather_begin(gather, qp->sq.fetched, tail, psns(qp)))
 		return false;
 	srn_count(qp->dev, SRN_CNT_GATHERINGS);
 	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, SRN_GATHER_NS);
@@ -81,6 +87,13 @@ bool srn_bell_gather(struct srn_qp *qp)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_bell_gather);
+
+void srn_bell_send(struct srn_qp *qp)
+{
+	srn_turn_assert_owned(&qp->turn);
+	if (unlikely(qp->req.bell.gather.on))
+		srn_clock_clear(&qp->clock, SRN_ALARM_GATHER);
+}
 
 static void end_gathering(struct srn_qp *qp, u32 to)
 {

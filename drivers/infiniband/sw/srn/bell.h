@@ -50,6 +50,13 @@ void srn_bell_hush(struct srn_qp *qp);
 bool srn_bell_gather(struct srn_qp *qp);
 
 /**
+ * srn_bell_send() - what was left begins to be sent, and no alarm is to end that
+ *
+ * It may take many rounds, in which the program has nothing more to post: an alarm would find that it waited.
+ */
+void srn_bell_send(struct srn_qp *qp);
+
+/**
  * srn_bell_is_due() - whether the program would have rung, if it had no poller; its poller only
  *
  * Not where nobody is to ring, nor twice for the same posts: those may have to wait for something. The

@@ -25,10 +25,8 @@
 #define SRN_GATHER_CQES		8
 /* What was longer ago, in jiffies, says nothing of who posts now. */
 #define SRN_GATHER_OLD		max(HZ / 100, 1)
-/* PSNs that are worth a doorbell of their own: a quarter of a window, and messages that are longer. Of READs
- * the answers to several such wait for room at the peer, for longer than a doorbell takes.
- */
-#define SRN_GATHER_PSNS		(SRN_WINDOW / 4)
+/* PSNs, of a window of so many, that are worth a doorbell of their own, and messages that are longer. */
+#define SRN_GATHER_PSNS		(SRN_WINDOW / 2)
 /* Doorbells that are served at once after it was not: at first, and at most. */
 #define SRN_GATHER_PAUSE	64
 #define SRN_GATHER_PAUSE_MAX	8192
@@ -81,7 +79,7 @@ static inline bool srn_gather_rang(struct srn_gather *g, u16 now)
 
 /**
  * srn_gather_begin() - a doorbell rang, for the WQEs from @from up to @tail, exclusive
- * @psns: PSNs that each of them may take
+ * @psns: PSNs that each of them may take, of a window of SRN_WINDOW
  *
  * Return: true if what was posted is left until srn_gather_end(), for which the caller sets an alarm
  * of SRN_GATHER_NS. Not twice without that in between: who rings a second time is not put off. Nor if

@@ -343,6 +343,8 @@ static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 	if ((bits & SRN_TURN_TIMER) && !run_alarms(qp, more) && qp->req.bell.gather.on)
 		bits &= ~SRN_TURN_TIMER;
 	sq = takes_posts(qp, bits, more || notices);
+	if (sq)
+		srn_bell_send(qp);
 	if (unlikely(qp->sq.stale))
 		flush = run_flush(qp);
 	if (run_tx(qp, sq))
@@ -436,11 +438,11 @@ static enum srn_heard flush_here(struct srn_qp *qp)
 	return heard(srn_turn_run_here(&qp->turn));
 }
 
-/* Whether the message that began last is as long as those that are not gathered. */
+/* Whether the message that began last takes a round: what it brings about is more than softirqs do at once. */
 static bool is_long(const struct srn_qp *qp)
 {
 	/* Another owner of the turn may begin the next one. */
-	return data_race(qp->req.psns) >= SRN_GATHER_PSNS;
+	return data_race(qp->req.psns) >= SRN_ROUND_BUDGET;
 }
 
 /* Runs it here, with what was gathered. The looks at whether it is much are races: at worst

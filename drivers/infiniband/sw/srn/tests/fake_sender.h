@@ -19,6 +19,7 @@ static struct {
 	bool asked;	/* the last one asks for an ACK */
 	u8 opcode;	/* of that, */
 	u32 psn;	/* and its own */
+	void (*look)(void);	/* as each leaves */
 } left;
 
 static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
@@ -33,6 +34,8 @@ static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 	left.asked = be32_to_cpu(bth->apsn) & SRN_BTH_ACKREQ;
 	left.opcode = bth->opcode;
 	left.psn = be32_to_cpu(bth->apsn) & SRN_PSN_MASK;
+	if (left.look)
+		left.look();
 	kfree_skb(skb);
 	return 0;
 }

@@ -93,7 +93,7 @@ static void srn_gather_long_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, 1, SRN_GATHER_PSNS - 1));
 	srn_gather_end(&g, 0, 0);
 	g.pause = 0;
-	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, SRN_GATHER_PSNS - 1, 1));
+	KUNIT_EXPECT_TRUE(test, srn_gather_begin(&g, 0, SRN_ROUND_BUDGET - 1, 1));
 }
 
 /* Doorbells at @now until one is of a stream. */

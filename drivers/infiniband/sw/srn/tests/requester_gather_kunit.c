@@ -97,6 +97,33 @@ static void srn_requester_gather_alarm_test(struct kunit *test)
 	leave_streamer(test, qp);
 }
 
+static struct {
+	struct srn_qp *qp;
+	unsigned int packets, alarms;
+} looked;
+
+static void look(void)
+{
+	looked.packets++;
+	looked.alarms += srn_clock_is_set(&looked.qp->clock, SRN_ALARM_GATHER);
+}
+
+/* Nor comes one while they are sent, which may take long, and finds that no more were posted. */
+static void srn_requester_gather_sent_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_streamer(test);
+
+	looked = (typeof(looked)){ .qp = qp };
+	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
+	left.look = look;
+	KUNIT_EXPECT_EQ(test, post(qp, 5), 5);
+	left.look = NULL;
+	KUNIT_EXPECT_GT(test, looked.packets, 0);
+	KUNIT_EXPECT_EQ(test, looked.alarms, 0);
+	KUNIT_EXPECT_TRUE(test, qp->req.bell.gather.pays);
+	leave_streamer(test, qp);
+}
+
 /* Who is posting when it comes may go on, once. */
 static void srn_requester_gather_slow_test(struct kunit *test)
 {
@@ -170,19 +197,28 @@ static void srn_requester_gather_long_test(struct kunit *test)
 	qp->req.psns = 16;
 	KUNIT_EXPECT_EQ(test, post(qp, 2), 1);
 	KUNIT_EXPECT_TRUE(test, gathers(qp));
+	KUNIT_EXPECT_EQ(test, post(qp, 6), 6);
+	/* Of the longest packets a window has fewer. */
+	qp->window.full = SRN_WINDOW / 2;
+	qp->req.psns = SRN_GATHER_PSNS / 2;
+	KUNIT_EXPECT_EQ(test, post(qp, 7), 7);
+	qp->window.full = SRN_WINDOW;
+	qp->req.psns = SRN_GATHER_PSNS / 2;
+	KUNIT_EXPECT_EQ(test, post(qp, 8), 7);
+	KUNIT_EXPECT_TRUE(test, gathers(qp));
 	srn_run_stopped = was_stopped;
 	leave_streamer(test, qp);
 }
 
-/* Of a message so long that it is not gathered there is much to receive, too. */
+/* Of a long message there is much to receive, too. */
 static void srn_requester_long_is_much_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_streamer(test);
 
 	qp->scq->page->cons = LAG;
-	qp->req.psns = SRN_GATHER_PSNS - 1;
+	qp->req.psns = SRN_ROUND_BUDGET - 1;
 	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD);
-	qp->req.psns = SRN_GATHER_PSNS;
+	qp->req.psns = SRN_ROUND_BUDGET;
 	KUNIT_EXPECT_EQ(test, srn_round_doorbell(qp), SRN_HEARD_MUCH);
 	leave_streamer(test, qp);
 }
@@ -246,6 +282,7 @@ static void srn_requester_gather_told_test(struct kunit *test)
 static struct kunit_case srn_requester_gather_cases[] = {
 	KUNIT_CASE(srn_requester_gather_test),
 	KUNIT_CASE(srn_requester_gather_alarm_test),
+	KUNIT_CASE(srn_requester_gather_sent_test),
 	KUNIT_CASE(srn_requester_gather_slow_test),
 	KUNIT_CASE(srn_requester_gather_not_test),
 	KUNIT_CASE(srn_requester_gather_armed_test),
