@@ -95,10 +95,13 @@ bool Sender::HasPlace() {
   srn_shift& shift = member_.shift;
   srn_rota& rota = domain_.rota;
   if (!domain_.has_rota) return true;
-  const bool over = srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
-  if (shift.on && over && !srn_rota_is_wanted(&rota)) shift.sent = 0;
+  bool over = shift.due || srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
+  if (shift.on && over && !srn_rota_is_wanted(&rota)) {
+    shift.sent = 0;
+    over = shift.due = false;
+  }
   const bool may =
-      shift.on ? shift.sent == 0 || !over
+      shift.on ? !over
                : !TakesPart() || (!(retry_.probes() && !is_idle()) && srn_rota_ask(&rota, &shift));
   stopped_ = !may;
   if (may && shift.on && shift.begins) {
@@ -119,13 +122,20 @@ void Sender::EndRound() {
   if (!shift.on || (more && shift.begins)) return;
   if (is_idle())
     Yield(more);
-  else if (retry_.probes() >= SRN_ROTA_SILENT)
+  else if (retry_.probes() >= SRN_ROTA_SILENT || IsLong())
     Yield(false);
+}
+
+bool Sender::IsLong() {
+  const uint64_t kept = srn_rota_kept_ns(&domain_.rota, &member_.shift, events_.now());
+  member_.shift.due = kept >= srn_rota_due_ns(rtt_.srtt_ns);
+  return kept >= srn_rota_last_ns(rtt_.srtt_ns);
 }
 
 void Sender::Yield(bool more) {
   srn_shift& shift = member_.shift;
-  if (is_idle() && !shift.begins) srn_window_leave(&window_, &domain_.rota.legacy);
+  if (is_idle() && !shift.begins && !retry_.probing())
+    srn_window_leave(&window_, &domain_.rota.legacy);
   if (srn_shift* const next = srn_rota_yield(&domain_.rota, &shift))
     reinterpret_cast<Member*>(next)->sender->Wake();
   if (more && (!TakesPart() || srn_rota_ask(&domain_.rota, &shift))) Wake();

@@ -70,6 +70,7 @@ class Sender {
   bool HasPlace();
   bool TakesPart() const;
   void EndRound();
+  bool IsLong();
   void Yield(bool more);
   void Wake();
   bool WantsAck() const;

@@ -17,6 +17,7 @@
 #include "qp.h"
 #include "retry.h"
 #include "segment.h"
+#include "shift.h"
 #include "sq.h"
 #include "stats.h"
 #include "window.h"
@@ -51,13 +52,15 @@ static bool is_first(const struct srn_qp *qp)
 }
 
 /* Nothing is known to be lost, and nothing limits what may be out: no ACK is needed early. With gbn, or a timeout
- * shorter than the time to a probe, an ACK that nobody asked for costs a retry.
+ * shorter than the time to a probe, an ACK that nobody asked for costs a retry. And a place (shift.h) that nothing
+ * more goes from would be kept from others until it came.
  */
 static bool is_calm(const struct srn_qp *qp)
 {
 	return qp->state == IB_QPS_RTS && srn_retry_asks_first(qp) && !qp->credit.on &&
 	       !srn_pace_is_on(&qp->pace) && !srn_window_is_narrow(&qp->window) &&
-	       !qp->retry.rewound && !qp->retry.refused && !qp->score && !qp->gaps;
+	       !qp->retry.rewound && !qp->retry.refused && !qp->score && !qp->gaps &&
+	       !srn_shift_is_on(qp);
 }
 
 /* Nothing that left before counts on it. */

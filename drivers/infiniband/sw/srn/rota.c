@@ -17,6 +17,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_rota_init);
 static void begin(struct srn_shift *shift)
 {
 	shift->sent = 0;
+	shift->due = false;
+	shift->wanted_ns = 0;
 	shift->begins = true;
 	smp_store_release(&shift->on, true);
 }

@@ -9,6 +9,8 @@
 #define SRN_ROTA_H
 
 #include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #include "legacy.h"
@@ -22,6 +24,13 @@
 #define SRN_ROTA_SMALL		256
 /* Who has asked so often in a row, and hears nothing, does not use its place. */
 #define SRN_ROTA_SILENT		4
+/* For so long, and so many times what an answer takes, others wait for a place at most until nothing more goes from
+ * it: longer than SRN_ROTA_QUOTA of each place take on all but slow wires, where an answer takes long.
+ */
+#define SRN_ROTA_DUE_NS		NSEC_PER_SEC
+#define SRN_ROTA_DUE_TRIPS	8
+/* What that is before an answer was timed. */
+#define SRN_ROTA_UNKNOWN_NS	(250 * NSEC_PER_MSEC)
 
 /* A member's turn to have data out. Where it says "lock", that of the rota. 0: it has no place, and waits for none. */
 struct srn_shift {
@@ -30,7 +39,9 @@ struct srn_shift {
 	bool waits;		/* for one; lock */
 	bool begins;		/* was given one; the member takes that */
 	bool stopped;		/* in this round it had to wait; the member's, as the rest is */
+	bool due;		/* others have waited for its place for long */
 	u32 sent;		/* bytes, since it began */
+	u64 wanted_ns;		/* since when somebody waits, as far as it saw; ktime; 0: nobody does */
 };
 
 struct srn_rota {
@@ -78,6 +89,28 @@ static inline bool srn_rota_is_over(const struct srn_shift *shift, u32 more, u32
 	return sent >= SRN_ROTA_QUOTA && sent >= SRN_ROTA_ROUNDS * (u64)out;
 }
 
+/** srn_rota_kept_ns() - at @now_ns, for how long who has @shift knows that others wait for a place; ns */
+static inline u64 srn_rota_kept_ns(const struct srn_rota *rota, struct srn_shift *shift, u64 now_ns)
+{
+	if (!srn_rota_is_wanted(rota))
+		shift->wanted_ns = 0;
+	else if (!shift->wanted_ns)
+		shift->wanted_ns = now_ns;
+	return shift->wanted_ns ? now_ns - shift->wanted_ns : 0;
+}
+
+/** srn_rota_due_ns() - so long others wait at most for one whose answers take @srtt_ns; 0: unknown */
+static inline u64 srn_rota_due_ns(u64 srtt_ns)
+{
+	return max_t(u64, SRN_ROTA_DUE_NS, SRN_ROTA_DUE_TRIPS * (srtt_ns ?: SRN_ROTA_UNKNOWN_NS));
+}
+
+/** srn_rota_last_ns() - and so long until the place is another's, whatever it has out */
+static inline u64 srn_rota_last_ns(u64 srtt_ns)
+{
+	return 2 * srn_rota_due_ns(srtt_ns);
+}
+
 /**
  * srn_rota_look() - who has the path in common had an answer, and knows as much of it as @crowd says; without the
  * lock, and whether turns are taken or not
@@ -91,11 +124,13 @@ static inline void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *
 /**
  * srn_rota_is_far() - whether the path is far, by @crowd, which is what a member knows of it; without the lock
  *
- * Not where one ever saw it near: where a queue is never empty the rest of what is known of it is forgotten.
+ * Not where one ever saw it near: where a queue is never empty the rest of what is known of it is forgotten. Nor where
+ * something was lost by a queue: it may be that which is long. When many begin at once, or this host is busy, the first
+ * answers are late as well.
  */
 static inline bool srn_rota_is_far(const struct srn_rota *rota, const struct srn_crowd *crowd)
 {
-	return !READ_ONCE(rota->near) && srn_crowd_is_far(crowd);
+	return !READ_ONCE(rota->near) && srn_crowd_is_far(crowd) && !srn_crowd_is(crowd);
 }
 
 #endif

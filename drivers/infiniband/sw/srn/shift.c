@@ -4,6 +4,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
 
 #include "stats.h"
 #include "turn.h"
@@ -32,11 +33,14 @@ static bool is_over(const struct srn_qp *qp)
 /* Where nobody waits the next shift begins. */
 static bool goes_on(struct srn_qp *qp)
 {
-	if (likely(!is_over(qp)))
+	struct srn_shift *shift = &qp->known->shift;
+
+	if (likely(!is_over(qp) && !shift->due))
 		return true;
 	if (srn_rota_is_wanted(&qp->known->path->rota))
 		return false;
-	qp->known->shift.sent = 0;
+	shift->sent = 0;
+	shift->due = false;
 	return true;
 }
 
@@ -130,12 +134,24 @@ static bool is_lost(const struct srn_qp *qp)
 	return qp->retry.probes >= SRN_ROTA_SILENT || (qp->retry.probing && !srn_qp_holds(qp));
 }
 
+/* Who is paced, or is answered slowly, has few bytes in much time; and one packet of many may never be answered. At
+ * the end of a round, whose last packet has asked for an answer.
+ */
+static bool is_long(struct srn_qp *qp)
+{
+	struct srn_shift *shift = &qp->known->shift;
+	u64 kept = srn_rota_kept_ns(&qp->known->path->rota, shift, ktime_get_ns());
+
+	shift->due = kept >= srn_rota_due_ns(qp->rtt.srtt_ns);
+	return kept >= srn_rota_last_ns(qp->rtt.srtt_ns);
+}
+
 /* @stopped: it had to wait in this round. If it was given the place since then there will be another one. */
-static bool is_done(const struct srn_qp *qp, bool stopped)
+static bool is_done(struct srn_qp *qp, bool stopped)
 {
 	if (!is_on(qp) || (stopped && qp->known->shift.begins))
 		return false;
-	return !srn_window_inflight(&qp->window) || is_lost(qp);
+	return !srn_window_inflight(&qp->window) || is_lost(qp) || is_long(qp);
 }
 
 void srn_shift_yield(struct srn_qp *qp)
@@ -152,7 +168,8 @@ void srn_shift_yield(struct srn_qp *qp)
 	else if (more)
 		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
 	spin_lock(&path->rota_lock);
-	if (!out && !qp->known->shift.begins)
+	/* A window that silence has just shut says nothing of the path. */
+	if (!out && !qp->known->shift.begins && !qp->retry.probing)
 		srn_window_leave(&qp->window, &path->rota.legacy);
 	pass_on(qp, more && !out);
 	spin_unlock(&path->rota_lock);

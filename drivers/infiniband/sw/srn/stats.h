@@ -47,7 +47,7 @@ enum srn_counter {
 	SRN_CNT_VAIN,			/* and of those, what the peer had seen */
 	SRN_CNT_LIMITED,		/* requests begun without a credit of the peer's */
 	SRN_CNT_SHIFT_WAITS,		/* times that a QP waited for a place among those that have data out */
-	SRN_CNT_SHIFT_STALLS,		/* places given up since the peer was silent */
+	SRN_CNT_SHIFT_STALLS,		/* places given up: the peer was silent, or others waited too long */
 	SRN_CNT_RETRY_EXCEEDED,		/* WRs failed for it */
 	SRN_CNT_RNR_EXCEEDED,
 	SRN_CNT_BAD_RESPONSE,		/* response that no request of ours asked for */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which requests ask for no ACK, and who asks for them. */
 #include "../asking.h"
+#include "../known.h"
 #include "../lazy.h"
 #include "../limits.h"
 #include "../mw.h"
@@ -189,7 +190,7 @@ static void srn_lazy_small_window_test(struct kunit *test)
 enum why {
 	WHY_NOT, WHY_SIGNALLED, WHY_ALL, WHY_READ, WHY_LIST, WHY_GBN, WHY_CREDIT, WHY_PACE,
 	WHY_NARROW, WHY_LOST, WHY_REFUSED, WHY_HALF, WHY_BEHIND_READ, WHY_PAUSE, WHY_AGAIN,
-	WHY_SHORT, WHY_UNKNOWN, WHY_MAX,
+	WHY_SHORT, WHY_UNKNOWN, WHY_PLACE, WHY_MAX,
 };
 
 static const char *const whys[] = {
@@ -210,7 +211,11 @@ static const char *const whys[] = {
 	[WHY_AGAIN] = "it goes a second time",
 	[WHY_SHORT] = "the timeout comes before a probe",
 	[WHY_UNKNOWN] = "nobody knows how long the path is",
+	[WHY_PLACE] = "others may wait for its place",
 };
+
+static struct srn_known_path known_path;
+static struct srn_known_user user = { .path = &known_path, .shift.on = true };
 
 static void make(struct srn_qp *qp, enum why why)
 {
@@ -264,6 +269,9 @@ static void make(struct srn_qp *qp, enum why why)
 	case WHY_UNKNOWN:
 		qp->rtt.srtt_ns = 0;
 		qp->window.timed = true;
+		break;
+	case WHY_PLACE:
+		qp->known = &user;
 		break;
 	default:
 		break;

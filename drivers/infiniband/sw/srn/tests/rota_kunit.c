@@ -124,12 +124,44 @@ static void srn_rota_over_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_rota_is_over(&shift, row->more, row->out), row->over);
 }
 
+/* How long others wait is counted from when somebody does, and anew for who is given a place. */
+static void srn_rota_kept_test(struct kunit *test)
+{
+	struct srn_shift *one = &r.all[0], *next = &r.all[SRN_ROTA_PLACES];
+
+	begin();
+	take(test, 0, SRN_ROTA_PLACES, true);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, one, 1000), 0ull);
+	take(test, SRN_ROTA_PLACES, 2, false);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, one, 5000), 0ull);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, one, 5700), 700ull);
+	next->due = true;
+	next->wanted_ns = 5000;
+	srn_rota_yield(&r.rota, one);
+	KUNIT_EXPECT_FALSE(test, next->due);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, next, 6000), 0ull);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, next, 6100), 100ull);
+	srn_rota_yield(&r.rota, &r.all[1]);
+	KUNIT_EXPECT_EQ(test, srn_rota_kept_ns(&r.rota, next, 6200), 0ull);
+}
+
+/* And how long they may have to, by how long answers take. */
+static void srn_rota_due_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(NSEC_PER_MSEC), 1ull * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(200 * NSEC_PER_MSEC), 1600ull * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(0), 2ull * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, srn_rota_last_ns(200 * NSEC_PER_MSEC), 3200ull * NSEC_PER_MSEC);
+}
+
 static struct kunit_case srn_rota_cases[] = {
 	KUNIT_CASE(srn_rota_places_test),
 	KUNIT_CASE(srn_rota_order_test),
 	KUNIT_CASE(srn_rota_begins_test),
 	KUNIT_CASE(srn_rota_leave_test),
 	KUNIT_CASE_PARAM(srn_rota_over_test, over_gen_params),
+	KUNIT_CASE(srn_rota_kept_test),
+	KUNIT_CASE(srn_rota_due_test),
 	{}
 };
 

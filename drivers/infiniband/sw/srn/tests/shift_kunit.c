@@ -349,6 +349,84 @@ static void srn_shift_stall_unasked_test(struct kunit *test)
 	end_all(test, m);
 }
 
+/* Others have waited for its place since then, as it saw. */
+static void keep(struct many *m, int i, u64 ns)
+{
+	srn_shift_end_round(m->qp[i]);
+	m->qp[i]->rtt.srtt_ns = NSEC_PER_MSEC;
+	m->qp[i]->known->shift.wanted_ns -= ns;
+	srn_shift_end_round(m->qp[i]);
+}
+
+/* However few bytes that is: once others have waited for long nothing more goes, and it is theirs when that is answered;
+ * where nobody waits any more, nobody is kept waiting.
+ */
+static void srn_shift_due_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 1);
+	keep(m, 0, SRN_ROTA_DUE_NS / 2);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	keep(m, 0, SRN_ROTA_DUE_NS / 2);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	answer(m, 0);
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.waits);
+	keep(m, 1, SRN_ROTA_DUE_NS);
+	KUNIT_EXPECT_EQ(test, ask(m, 1), SRN_GATE_SHIFT);
+	srn_shift_leave(m->qp[0]);
+	KUNIT_EXPECT_EQ(test, ask(m, 1), SRN_GATE_OPEN);
+	end_all(test, m);
+}
+
+/* What silence has shut its window to is left to nobody. */
+static void srn_shift_due_silent_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+
+	own_all(test, m);
+	fill(test, m, 1);
+	keep(m, 0, SRN_ROTA_DUE_NS);
+	answer(m, 0);
+	m->qp[0]->retry.probing = true;
+	srn_shift_end_round(m->qp[0]);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_EQ(test, m->path->rota.legacy.cwnd, 0);
+	end_all(test, m);
+}
+
+/* Nobody keeps a place for ever, though each of its packets but one is answered: all of those that have one. */
+static void srn_shift_last_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES;
+
+	own_all(test, m);
+	fill(test, m, 2);
+	keep(m, 0, 2 * SRN_ROTA_DUE_NS - 100 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.on);
+	keep(m, 0, 100 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first]));
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(m->dev, SRN_CNT_SHIFT_STALLS), 1);
+	KUNIT_EXPECT_EQ(test, m->path->rota.legacy.cwnd, 0);
+	keep(m, 1, 2 * SRN_ROTA_DUE_NS);
+	KUNIT_EXPECT_TRUE(test, is_woken(m->qp[first + 1]));
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	/* With what it has to send it stands behind those that came before it. */
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
+	KUNIT_EXPECT_TRUE(test, m->qp[0]->known->shift.waits);
+	end_all(test, m);
+}
+
 /* One of them had an answer. */
 static void sees(struct many *m, int i, u64 least_ns)
 {
@@ -374,6 +452,11 @@ static void srn_shift_no_part_test(struct kunit *test)
 	qp->window.crowd.least_ns = 50 * NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, qp->known->shift.on || qp->known->shift.waits);
+	/* Or a queue has lost something. */
+	qp->window.crowd.left = 1;
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	srn_shift_leave(qp);
+	qp->window.crowd.left = 0;
 	sees(m, 0, 50 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	sees(m, 0, NSEC_PER_MSEC);
@@ -498,6 +581,9 @@ static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_small_test),
 	KUNIT_CASE(srn_shift_stall_test),
 	KUNIT_CASE(srn_shift_stall_unasked_test),
+	KUNIT_CASE(srn_shift_due_test),
+	KUNIT_CASE(srn_shift_due_silent_test),
+	KUNIT_CASE(srn_shift_last_test),
 	KUNIT_CASE(srn_shift_no_part_test),
 	KUNIT_CASE(srn_shift_off_test),
 	KUNIT_CASE(srn_shift_reset_test),
