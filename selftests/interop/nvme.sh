@@ -61,6 +61,32 @@ write_and_compare() {
 	dd if=$disk bs=64k iflag=direct count=$(($1 * 16)) status=none | cmp - "$WORK/data"
 }
 
+# CQs that are made from then on, and what their events run on.
+watch_vectors() {
+	local event
+
+	modprobe ib_core || return
+	for event in cq_alloc cq_schedule; do
+		echo 1 >/sys/kernel/tracing/events/rdma_core/$event/enable || return
+	done
+}
+
+# Each event of a CQ was handled on the CPU of its vector, and there were some on two.
+vectors_kept() {
+	awk '
+		{ at = $0; sub(/.*cq\.id=/, "", at); id = at + 0 }
+		/ cq_alloc: / { sub(/.* comp_vector=/, ""); vector[id] = $0 + 0 }
+		/ cq_schedule: / && id in vector {
+			sub(/^[^[]*\[/, "")
+			on[$0 + 0]++
+			wrong += $0 + 0 != vector[id]
+		}
+		END {
+			printf "%d events on CPU 0, %d on CPU 1, %d of them not on that of their vector\n", on[0], on[1], wrong
+			exit !(on[0] && on[1] && !wrong)
+		}' /sys/kernel/tracing/trace
+}
+
 connecting() { grep -qx connecting /sys/class/nvme/nvme0/state; }
 reconnections() { dmesg | grep -c 'Successfully reconnected'; }
 

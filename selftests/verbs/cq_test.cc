@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Completion queues: sizes, resizing, wrapping, overflow.
+// Completion queues: sizes, vectors, resizing, wrapping, overflow.
+#include <sys/sysinfo.h>
+
+#include <algorithm>
 #include <cstring>
 #include <numeric>
+
+#include <share/parameter.h>
 
 #include "env.h"
 
@@ -63,6 +68,30 @@ TEST_F(CompletionQueue, VectorsOutsideTheDeviceAreRefused) {
     EXPECT_EQ(Cq::Create(a_.ctx, 8, {.vector = vector}).error(), 0);
   EXPECT_EQ(Cq::Create(a_.ctx, 8, {.vector = vectors}).error(), EINVAL);
   EXPECT_EQ(Cq::Create(a_.ctx, 8, {.vector = -1}).error(), EINVAL);
+}
+
+// Unless CPUs are isolated, or have gone since the device was made.
+TEST_F(CompletionQueue, VectorsAreAsManyAsProcessors) {
+  EXPECT_EQ(a_.ctx->num_comp_vectors, std::min(get_nprocs(), 64));
+}
+
+// On the processor of its vector or on the one that completes: each event is told of, and whoever
+// does not wait for it may take queue and channel away.
+TEST_F(CompletionQueue, EventsOfEachVectorCome) {
+  const share::ScopedParameter vectors("vectors");
+  for (const char* whose : {"all", "kernel", "softirq", "off"}) {
+    ASSERT_TRUE(vectors.Set(whose));
+    for (int vector = 0; vector < a_.ctx->num_comp_vectors; vector++) {
+      SCOPED_TRACE(testing::Message() << whose << ", vector " << vector);
+      const CompChannel channel = Must(CompChannel::Create(a_.ctx));
+      Cq cq = Must(Cq::Create(a_.ctx, 256, {.channel = &channel, .vector = vector}));
+      Qp qp = ErrorQp(cq, 256);
+      MakeSurely(channel, cq, qp, 100);
+      ExpectNext(cq, 0, 100);
+      Must(cq.Arm());
+      Make(qp, 100, 1);
+    }
+  }
 }
 
 TEST_F(CompletionQueue, EverySlotIsUsedManyTimes) {

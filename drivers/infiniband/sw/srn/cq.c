@@ -123,12 +123,39 @@ static bool call_handler(struct srn_cq *cq)
 	return again;
 }
 
+/* Whether its events come on a CPU of their own, which is asked anew for each, since the core keeps CQs for its
+ * users as long as there is the device. What is polled in a softirq has its vector chosen by who submits there, and
+ * goes back to him anyway. Who is polled by a thread of the CPU, NFS, has any vector, and a program mostly the first
+ * one: for these it is a way round, unless somebody asks for it. What the core hands to a thread on whatever
+ * CPU, as MADs, gains nothing by it.
+ */
+static bool has_vector(const struct srn_cq *cq)
+{
+	enum srn_vectors_for whose = srn_vectors_for();
+
+	if (!cq->kernel)
+		return whose >= SRN_VECTORS_ALL;
+	switch (cq->ibcq.poll_ctx) {
+	case IB_POLL_SOFTIRQ:
+		return whose >= SRN_VECTORS_SOFTIRQ;
+	case IB_POLL_UNBOUND_WORKQUEUE:
+		return false;
+	default:
+		return whose >= SRN_VECTORS_KERNEL;
+	}
+}
+
+static struct srn_vector vector_of(const struct srn_cq *cq)
+{
+	return has_vector(cq) ? cq->vector : (struct srn_vector){};
+}
+
 static void go_on_notifying(struct work_struct *work)
 {
 	struct srn_cq *cq = container_of(work, struct srn_cq, notify_work);
 
 	if (call_handler(cq))
-		queue_work(system_bh_wq, work);
+		srn_vector_queue(vector_of(cq), work);
 }
 
 /* core_locking.rst: one event handler of a CQ at a time, and no lock held. Who
@@ -145,6 +172,14 @@ static bool begin_notifying(struct srn_cq *cq)
 	return !busy;
 }
 
+/* The call is left to a softirq, on the CPU of the CQ's vector; cq->lock held. */
+static void leave_call(struct srn_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	cq->notify_left = true;
+	srn_vector_queue(vector_of(cq), &cq->notify_work);
+}
+
 static void notify(struct srn_cq *cq)
 {
 	unsigned long flags;
@@ -154,9 +189,13 @@ static void notify(struct srn_cq *cq)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	begins = begin_notifying(cq);
+	if (begins && srn_vector_is_elsewhere(vector_of(cq))) {
+		leave_call(cq);
+		begins = false;
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (begins && call_handler(cq))
-		queue_work(system_bh_wq, &cq->notify_work);
+		srn_vector_queue(vector_of(cq), &cq->notify_work);
 }
 
 /* What was put off is told of, if the CQ is still armed; cq->lock held. The call is left to a
@@ -166,10 +205,8 @@ static void tell_put_off(struct srn_cq *cq)
 {
 	if (!srn_moderation_take(&cq->moderation) || !disarm(page_of(cq)))
 		return;
-	if (!cq->ibcq.comp_handler || !begin_notifying(cq))
-		return;
-	cq->notify_left = true;
-	queue_work(system_bh_wq, &cq->notify_work);
+	if (cq->ibcq.comp_handler && begin_notifying(cq))
+		leave_call(cq);
 }
 
 static enum hrtimer_restart period_ends(struct hrtimer *timer)
@@ -487,6 +524,7 @@ int srn_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->timer.function = period_ends;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->entries = roundup_pow_of_two(attr->cqe);
+	cq->vector = srn_vectors_at(&dev->vectors, attr->comp_vector);
 	err = attrs ? init_user(cq, &attrs->driver_udata) : init_kernel(cq);
 	if (err) {
 		atomic_dec(&dev->num_cqs);
@@ -530,16 +568,24 @@ static u32 tell_rest(struct srn_cq *cq)
 	return num;
 }
 
+/* Looks at it in this time first, as long as another CPU takes to run a softirq, and then in longer ones: it
+ * may be busy.
+ */
+#define SETTLE_US	20u
+#define SETTLE_MOST_US	(8 * USEC_PER_MSEC)
+
 /* No flush_work(): who reclaims memory may destroy QPs, and is not to wait for a queue that
  * is not for reclaim. This one is run by softirqs alone, which need no memory. Nor a
  * cancellation: calls that others leave meanwhile would be lost.
  */
 void srn_cq_settle(struct srn_cq *cq)
 {
-	u32 since = tell_rest(cq);
+	u32 since = tell_rest(cq), us = SETTLE_US;
 
-	while (calls_left(cq, since))
-		schedule_timeout_uninterruptible(1);
+	while (calls_left(cq, since)) {
+		usleep_range(us, 2 * us);
+		us = min(2 * us, SETTLE_MOST_US);
+	}
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_settle);
 

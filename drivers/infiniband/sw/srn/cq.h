@@ -14,6 +14,7 @@
 
 #include "moderation.h"
 #include "shmem.h"
+#include "vector.h"
 
 struct srn_cq {
 	struct ib_cq ibcq;
@@ -35,6 +36,7 @@ struct srn_cq {
 	bool notify_left;		/* notify_work is to go on; lock */
 	u32 num_calls;			/* of the event handler, that have ended; lock */
 	struct work_struct notify_work;	/* goes on with it, in a softirq */
+	struct srn_vector vector;	/* where the event handler runs */
 	struct mutex resize_lock;	/* one resize at a time */
 	struct srn_moderation moderation;	/* events that are put off; lock */
 	/* Fires no later than what waits there is due; started with lock held. */
@@ -59,7 +61,8 @@ static inline struct srn_cq *to_srn_cq(struct ib_cq *cq)
  * @solicited: the completion is a solicited one, or an error
  * @qp: for wc.qp of kernel users
  *
- * Any context but hard interrupts; the event handler runs after the lock is dropped.
+ * Any context but hard interrupts; the event handler runs after the lock is dropped, or, where the CQ's
+ * vector is another CPU, there, in a softirq.
  * Return: false when there was no room: the CQ is overrun, an IB_EVENT_CQ_ERR
  * was raised (once) and the caller moves the QP to the error state.
  */

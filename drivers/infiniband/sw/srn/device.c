@@ -124,7 +124,7 @@ static void set_attributes(struct srn_dev *dev)
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;
-	ibdev->num_comp_vectors = min_t(int, num_online_cpus(), SRN_MAX_COMP_VECTORS);
+	ibdev->num_comp_vectors = dev->vectors.num;
 	ibdev->local_dma_lkey = SRN_LOCAL_DMA_LKEY;
 	ibdev->node_guid = make_guid(dev->ndev);
 	strscpy(ibdev->node_desc, "srn", sizeof(ibdev->node_desc));
@@ -143,8 +143,17 @@ static void set_attributes(struct srn_dev *dev)
 		write_pnet(&ibdev->coredev.rdma_net, dev->net);
 }
 
-static int init_tables(struct srn_dev *dev)
+static int node_of(const struct net_device *ndev)
 {
+	return ndev->dev.parent ? dev_to_node(ndev->dev.parent) : NUMA_NO_NODE;
+}
+
+static int init_tables(struct srn_dev *dev, const struct net_device *ndev)
+{
+	int err = srn_vectors_init(&dev->vectors, node_of(ndev));
+
+	if (err)
+		return err;
 	dev->stats = alloc_percpu(struct srn_stats);
 	if (!dev->stats)
 		return -ENOMEM;
@@ -175,7 +184,7 @@ static struct srn_dev *create(struct net_device *ndev, struct net *net)
 
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
-	err = init_tables(dev);
+	err = init_tables(dev, ndev);
 	if (err)
 		goto err_dealloc;
 	dev->net = net;

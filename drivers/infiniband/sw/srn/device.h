@@ -13,6 +13,7 @@
 #include "limits.h"
 #include "mem.h"
 #include "stats.h"
+#include "vector.h"
 
 struct srn_gid_table;
 struct srn_net;
@@ -37,6 +38,7 @@ struct srn_dev {
 	atomic_long_t rxq_bytes;	/* truesize of what waits for QPs; at most SRN_DEV_RXQ_BYTES */
 	atomic_long_t hold_bytes;	/* truesize of what is held; see limits.h */
 	atomic_long_t known_bytes;	/* of these, of what is known of what peers hold: nobody lets go of it */
+	struct srn_vectors vectors;
 	atomic_t num_qps;
 	atomic_t num_cqs;
 	atomic_t num_srqs;
