@@ -131,11 +131,11 @@ TEST_P(RcGather, PostsOfWhoIsToBeWokenGo) {
       Must(qp.Post(Write(40, size)));
       Must(cq.Arm());
       std::optional<ibv_wc> wc = cq.Poll();
-      if (!wc) {
+      // The event may be of the round before, whose completion came before it was waited for.
+      while (!wc) {
         EXPECT_EQ(Must(channel.Wait(Patience())).cq, cq.get());
         wc = cq.Poll();
       }
-      ASSERT_TRUE(wc.has_value());
       EXPECT_EQ(wc->wr_id, 40u);
     }
   }
