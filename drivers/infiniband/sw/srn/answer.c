@@ -256,7 +256,7 @@ static struct sk_buff *place(struct srn_qp *qp, const struct srn_replay_slot *sl
 
 static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
 {
-	bool stays;
+	bool stays;	/* an answer asks nobody */
 
 	if (pkt->last || qp->resp.doubt || qp->mtu < SRN_REF_MIN)
 		return 1;
