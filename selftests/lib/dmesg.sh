@@ -14,7 +14,7 @@ dmesg_bad+='|self-detected stall|page allocation failure|Out of memory|invoked o
 dmesg_bad+='|kmemleak was off|leak detector disabled'
 dmesg_bad+='|unreferenced object|new suspected memory leaks|ODEBUG:|refcount_t:'
 dmesg_bad+='|list_add|list_del|corruption|ref_tracker:|waiting for .* to become free'
-dmesg_bad+='|lockdep was off|workqueue lockup|bad page|segfault at|traps: .* trap '
+dmesg_bad+='|lockdep was off|CPUs, its kernel found|workqueue lockup|bad page|segfault at|traps: .* trap '
 dmesg_bad+='|Dead loop on virtual device|Attempt to release|Slab cache still has objects'
 dmesg_bad+='|kobject_add_internal failed|cannot create duplicate'
 
