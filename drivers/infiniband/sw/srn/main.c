@@ -105,6 +105,8 @@ module_init(srn_init);
 module_exit(srn_exit);
 
 MODULE_DESCRIPTION("Soft RNIC: RoCEv2 in software");
+/* Its namespaces are to end after ours, and nobody is to load it while ours are locked. */
+MODULE_SOFTDEP("pre: ipv6");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(SRN_VERSION);
 MODULE_ALIAS_RDMA_LINK("srn");

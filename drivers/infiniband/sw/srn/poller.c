@@ -252,7 +252,7 @@ static void killed(void *data)
 
 	spin_lock(&p->lock);
 	tell_locked(p, true);
-	p->dead = true;
+	WRITE_ONCE(p->dead, true);	/* srn_poller_wake() looks */
 	gone = p->gone;
 	spin_unlock(&p->lock);
 	if (gone)
@@ -352,8 +352,10 @@ void srn_poller_stop(struct srn_poller *p)
 
 void srn_poller_wake(struct srn_poller *p)
 {
-	/* With 0 it would sleep again at once. */
-	if (READ_ONCE(p->asleep) && most_ns())
+	/* With 0 it would sleep again at once. One that is dead is asleep for good, and not every 6.12 keeps its task
+	 * until srn_poller_stop(); if it dies now the caller's RCU section does.
+	 */
+	if (READ_ONCE(p->asleep) && !READ_ONCE(p->dead) && most_ns())
 		vhost_task_wake(p->task);
 }
 

@@ -133,10 +133,14 @@ static void give_back(const struct srn_tally *tally, const struct rdma_hw_stats 
 				     srn_stats_sum_of(&tally->counts->cnt[c]) - stats->value[c]);
 }
 
+/* Not every 6.12 has made sure that nobody reads it: who does has the lock. */
 int srn_tally_dealloc(struct rdma_counter *counter)
 {
-	struct srn_tally *tally = xa_erase(&to_srn_dev(counter->device)->tallies, counter->id);
+	struct srn_tally *tally;
 
+	mutex_lock(&counter->lock);
+	tally = xa_erase(&to_srn_dev(counter->device)->tallies, counter->id);
+	mutex_unlock(&counter->lock);
 	if (!tally)
 		return 0;
 	synchronize_rcu();

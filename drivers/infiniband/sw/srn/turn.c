@@ -318,12 +318,13 @@ static void run_away(struct work_struct *work)
 		if (next == LISTED) {
 			leave(turn, SRN_DUE_REST);
 			next = GONE;
+		} else if (next != GONE && (++round == ROUNDS_AWAY || need_resched())) {
+			/* Whoever comes while this thread has no CPU can take it back. */
+			srn_turn_send_away(turn);
+			next = GONE;
 		}
 		local_bh_enable();
-		cond_resched();
-	} while (next != GONE && ++round < ROUNDS_AWAY);
-	if (next != GONE)
-		srn_turn_send_away(turn);
+	} while (next != GONE);
 }
 
 bool srn_turn_may_go_away(const struct srn_turn *turn)
