@@ -346,7 +346,7 @@ static bool misses(const struct srn_qp *qp)
 	const struct srn_ack *ack = &qp->resp.ack;
 
 	return !ack->fatal && (!ack->nak_sent || ack->news) && !srn_hold_is_empty(&qp->resp.hold) &&
-	       !srn_hold_has(&qp->resp.hold, qp->resp.msg.psn);
+	       !srn_hold_is_due(&qp->resp.hold, qp->resp.msg.psn);
 }
 
 /* What was dropped for want of room comes again only if it is asked for. */

@@ -16,9 +16,13 @@
 #include "run.h"
 #include "wire.h"
 
+/* What a tunnel to our port carries may have the same types, but is encapsulated: it is refused as any other
+ * GSO, and is no reason to couple nothing any more (srn_net_rest_gro()).
+ */
 bool srn_convoy_arrived(const struct sk_buff *skb)
 {
-	return (skb_shinfo(skb)->gso_type & ~SKB_GSO_TCP_FIXEDID) == SRN_CONVOY_TYPE;
+	return (skb_shinfo(skb)->gso_type & ~SKB_GSO_TCP_FIXEDID) == SRN_CONVOY_TYPE &&
+	       !skb->encapsulation;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_convoy_arrived);
 

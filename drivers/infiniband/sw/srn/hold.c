@@ -304,27 +304,34 @@ bool srn_hold_is_single(const struct srn_hold *hold)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_is_single);
 
-bool srn_hold_has(const struct srn_hold *hold, u32 expected)
+bool srn_hold_is_due(const struct srn_hold *hold, u32 expected)
 {
 	struct rb_node *first = rb_first(&hold->tree);
 
-	return first && psn_of(first) == expected;
+	return first && srn_psn_diff(psn_of(first), expected) <= 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_hold_has);
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_is_due);
 
-void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected)
+bool srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected, int *budget)
 {
 	struct rb_node *first;
+	bool more;
 
-	while ((first = rb_first(&hold->tree)) && srn_psn_diff(psn_of(first), expected) < 0)
+	while ((more = (first = rb_first(&hold->tree)) && srn_psn_diff(psn_of(first), expected) < 0) &&
+	       *budget > 0) {
 		kfree_skb(take_out(dev, hold, first));
+		--*budget;
+	}
 	let_go(hold);
+	return !more;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_drop_behind);
 
 struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected)
 {
-	srn_hold_drop_behind(dev, hold, expected);
-	return srn_hold_has(hold, expected) ? take_out(dev, hold, rb_first(&hold->tree)) : NULL;
+	struct rb_node *first = rb_first(&hold->tree);
+
+	return first && psn_of(first) == expected ? take_out(dev, hold, first) : NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_take);
 
@@ -351,9 +358,11 @@ EXPORT_SYMBOL_IF_KUNIT(srn_hold_last);
  */
 static struct rb_node *last_due(const struct srn_hold *hold, u32 expected)
 {
-	struct rb_node *node, *last = NULL;
+	struct rb_node *node = rb_first(&hold->tree), *last = NULL;
 
-	for (node = rb_first(&hold->tree); node && psn_of(node) == expected; node = rb_next(node)) {
+	while (node && srn_psn_diff(psn_of(node), expected) < 0)
+		node = rb_next(node);
+	for (; node && psn_of(node) == expected; node = rb_next(node)) {
 		expected = srn_psn_add(expected, num_psns(hold, to_skb(node)));
 		last = node;
 	}
@@ -375,13 +384,23 @@ u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, const u32 *expecte
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_shed);
 
-void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
+bool srn_hold_drop(struct srn_dev *dev, struct srn_hold *hold, int *budget)
 {
 	struct rb_node *first;
 
-	while ((first = rb_first(&hold->tree)))
+	while ((first = rb_first(&hold->tree)) && *budget > 0) {
 		kfree_skb(take_out(dev, hold, first));
+		--*budget;
+	}
 	let_go(hold);
+	return !first;
+}
+
+void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold)
+{
+	int all = INT_MAX;
+
+	srn_hold_drop(dev, hold, &all);
 	hold->mtu = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_purge);

@@ -90,16 +90,22 @@ static inline bool srn_hold_is_empty(const struct srn_hold *hold)
 /** srn_hold_is_single() - whether one request is held */
 bool srn_hold_is_single(const struct srn_hold *hold);
 
-/** srn_hold_has() - whether the request with the PSN @expected is held, and none before it */
-bool srn_hold_has(const struct srn_hold *hold, u32 expected);
+/** srn_hold_is_due() - whether what is held first has the PSN @expected, or one behind that */
+bool srn_hold_is_due(const struct srn_hold *hold, u32 expected);
 
-/** srn_hold_drop_behind() - what a copy that came later was executed for, or its PSN used up */
-void srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
+/**
+ * srn_hold_drop_behind() - what a copy that came later was executed for, or its PSN used up
+ * @budget: how many may be dropped, decremented: one READ may use up the PSNs of thousands
+ *
+ * Until all of it is gone nothing is to be held, and the peer not to be told what is: PSNs that are behind stand for
+ * others that are ahead. Return: false if some are left.
+ */
+bool srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected, int *budget);
 
 /**
  * srn_hold_take() - the request with the PSN @expected, which is the caller's then
  *
- * Those behind it are dropped. If it was the last one, srn_hold_put_back() or srn_hold_drop_behind() is to follow in
+ * Nothing behind it is held. If it was the last one, srn_hold_put_back() or srn_hold_drop_behind() is to follow in
  * the same round. Return: NULL if it is not held.
  */
 struct sk_buff *srn_hold_take(struct srn_dev *dev, struct srn_hold *hold, u32 expected);
@@ -125,7 +131,10 @@ u32 srn_hold_last(const struct srn_hold *hold);
 u32 srn_hold_shed(struct srn_dev *dev, struct srn_hold *hold, const u32 *expected, u32 bytes,
 		  u32 *first);
 
-/** srn_hold_purge() - hold nothing; it is not wide any more */
+/** srn_hold_drop() - at most @budget of all, which is decremented; false if some are left */
+bool srn_hold_drop(struct srn_dev *dev, struct srn_hold *hold, int *budget);
+
+/** srn_hold_purge() - hold nothing, however much that is; it is not wide any more. Process context, or few */
 void srn_hold_purge(struct srn_dev *dev, struct srn_hold *hold);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <kunit/visibility.h>
 
-#include "hold.h"
 #include "trace.h"
 
 void srn_qp_set_state(struct srn_qp *qp, enum ib_qp_state state)
@@ -26,9 +25,7 @@ static void fail(struct srn_qp *qp, enum ib_qp_state state, enum srn_verdict v)
 {
 	qp->last_error = v;
 	srn_qp_set_state(qp, state);
-	/* It will not be executed any more, and its memory is wanted by others. */
-	if (state == IB_QPS_ERR)
-		srn_hold_purge(qp->dev, &qp->resp.hold);
+	/* What is held goes with the rounds (srn_responder_drain()): it may be thousands. */
 	srn_qp_allow_flush(qp);
 	/* This round, or the next, flushes. */
 	atomic_or(SRN_TURN_FLUSH, &qp->turn.bits);

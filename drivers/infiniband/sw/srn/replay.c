@@ -60,7 +60,7 @@ static struct srn_replay_part *nth_part(const struct srn_replay *replay, u32 n)
 
 static bool is_read_of(const struct srn_replay_slot *slot, u32 rkey)
 {
-	return slot && slot->op == SRN_OP_READ_REQ && slot->range.rkey == rkey;
+	return slot->op == SRN_OP_READ_REQ && slot->range.rkey == rkey;
 }
 
 bool srn_replay_reads(const struct srn_replay *replay, u32 rkey)
@@ -69,7 +69,7 @@ bool srn_replay_reads(const struct srn_replay *replay, u32 rkey)
 	u32 age = 0, i;
 
 	for (i = 0; i < replay->num_parts; i++)
-		if (is_read_of(srn_replay_find(replay, nth_part(replay, i)->psn), rkey))
+		if (nth_part(replay, i)->rkey == rkey)
 			return true;
 
 	while ((slot = srn_replay_next(replay, &age)))
@@ -298,6 +298,7 @@ bool srn_replay_add_part(struct srn_replay *replay, const struct srn_replay_slot
 		return false;
 	*nth_part(replay, replay->num_parts++) = (struct srn_replay_part){
 		.start_psn = psn, .psn = psn, .len = sent,
+		.rkey = slot->op == SRN_OP_READ_REQ ? slot->range.rkey : 0,
 	};
 	replay->open++;
 	return true;

@@ -38,6 +38,7 @@ struct srn_replay_part {
 	u32 start_psn;
 	u32 psn;		/* next response packet */
 	u32 len;		/* bytes from start_psn on */
+	u32 rkey;		/* of a READ; 0, which is no key: an atomic's */
 };
 
 /* Written by replay.c only. */
@@ -69,7 +70,11 @@ u32 srn_replay_npsn(u32 len, u32 mtu);
 struct srn_replay_slot *srn_replay_find(const struct srn_replay *replay, u32 psn);
 /** srn_replay_after() - the oldest slot whose PSNs all come after @psn, or NULL */
 const struct srn_replay_slot *srn_replay_after(const struct srn_replay *replay, u32 psn);
-/** srn_replay_reads() - whether a READ of @rkey is yet to be answered */
+/**
+ * srn_replay_reads() - whether a READ of @rkey is yet to be answered
+ *
+ * A peer may have it asked for each packet that it sends: one look at each slot and each part.
+ */
 bool srn_replay_reads(const struct srn_replay *replay, u32 rkey);
 /**
  * srn_replay_part() - whether a READ request is a part, or all, of one that @slot holds

@@ -262,6 +262,16 @@ bool srn_responder_rx(struct srn_qp *qp, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_responder_rx);
 
+/* Of what is held nothing is looked at that has been passed; in error all of it has been. */
+static bool drop_passed(struct srn_qp *qp, int *budget)
+{
+	struct srn_hold *hold = &qp->resp.hold;
+
+	if (unlikely(!srn_responder_receives(qp)))
+		return srn_hold_drop(qp->dev, hold, budget);
+	return srn_hold_drop_behind(qp->dev, hold, qp->resp.msg.psn, budget);
+}
+
 /* A request that is refused, or finds no receive WQE, ends it: the expected PSN stays. */
 bool srn_responder_drain(struct srn_qp *qp, int *budget)
 {
@@ -273,7 +283,7 @@ bool srn_responder_drain(struct srn_qp *qp, int *budget)
 	if (likely(srn_hold_is_empty(&resp->hold)))
 		return true;
 	srn_turn_assert_owned(&qp->turn);
-	while (!waits && *budget > 0) {
+	while (!waits && drop_passed(qp, budget) && *budget > 0) {
 		skb = srn_hold_take(qp->dev, &resp->hold, resp->msg.psn);
 		if (!skb)
 			break;
@@ -284,9 +294,9 @@ bool srn_responder_drain(struct srn_qp *qp, int *budget)
 	}
 	if (resp->msg.psn != first)
 		srn_ack_filled(qp, resp->ack.done_any != any || resp->ack.done_psn != done);
-	srn_hold_drop_behind(qp->dev, &resp->hold, resp->msg.psn);
-	return !srn_hold_has(&resp->hold, resp->msg.psn);
+	return drop_passed(qp, budget) && !srn_hold_is_due(&resp->hold, resp->msg.psn);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_responder_drain);
 
 /* How many packets of answers the pace lets go, of @budget; an alarm is set if none. */
 static int paced(struct srn_qp *qp, int budget)
@@ -357,7 +367,7 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 	if (resp->replay.open)
 		return true;
 	/* Nothing is missing that is held and was not looked at yet. */
-	if (!srn_hold_has(&resp->hold, resp->msg.psn))
+	if (!srn_hold_is_due(&resp->hold, resp->msg.psn))
 		srn_ack_send(qp);
 	return false;
 }

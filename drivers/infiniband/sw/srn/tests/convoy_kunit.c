@@ -4,6 +4,7 @@
 #include "../round.h"
 #include "fake_target.h"
 
+#include <kunit/skbuff.h>
 #include <linux/if_ether.h>
 
 /* Executed as one, with one ACK; what comes twice is that many duplicates. */
@@ -99,6 +100,21 @@ static void srn_convoy_shapes_test(struct kunit *test)
 		expect_freed(test);
 	}
 	migrate_enable();
+}
+
+/* What a tunnel to our port carries may look like one, but says that it is encapsulated. */
+static void srn_convoy_arrived_test(struct kunit *test)
+{
+	struct sk_buff *skb = kunit_zalloc_skb(test, 64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_FALSE(test, srn_convoy_arrived(skb));
+	skb_shinfo(skb)->gso_type = SRN_CONVOY_TYPE;
+	KUNIT_EXPECT_TRUE(test, srn_convoy_arrived(skb));
+	skb_shinfo(skb)->gso_type |= SKB_GSO_TCP_FIXEDID;
+	KUNIT_EXPECT_TRUE(test, srn_convoy_arrived(skb));
+	skb->encapsulation = 1;
+	KUNIT_EXPECT_FALSE(test, srn_convoy_arrived(skb));
 }
 
 /* A byte of packet @bad was changed: it is lost, all before it is executed, all behind it held. */
@@ -271,6 +287,7 @@ static void srn_convoy_without_memory_test(struct kunit *test)
 #endif
 static struct kunit_case srn_convoy_cases[] = {
 	KUNIT_CASE(srn_convoy_executed_test),
+	KUNIT_CASE(srn_convoy_arrived_test),
 	KUNIT_CASE(srn_convoy_shapes_test),
 	KUNIT_CASE(srn_convoy_damaged_test),
 	KUNIT_CASE(srn_convoy_refused_test),

@@ -51,8 +51,12 @@ static enum srn_held add(struct kunit *test, struct held *h, int ahead, u8 byte)
 
 static int take(struct held *h, int ahead)
 {
-	struct sk_buff *skb = srn_hold_take(h->dev, &h->hold, srn_psn_add(EXPECTED, ahead));
-	int byte;
+	u32 expected = srn_psn_add(EXPECTED, ahead);
+	int byte, budget = SRN_HOLD_WIDE;
+	struct sk_buff *skb;
+
+	srn_hold_drop_behind(h->dev, &h->hold, expected, &budget);
+	skb = srn_hold_take(h->dev, &h->hold, expected);
 
 	if (!skb)
 		return -1;
@@ -79,10 +83,10 @@ static void srn_hold_order_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		KUNIT_EXPECT_EQ(test, add(test, h, order[i], order[i]), SRN_HELD_NEW);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(h->dev, SRN_CNT_HELD), ARRAY_SIZE(order));
-	KUNIT_EXPECT_FALSE(test, srn_hold_has(&h->hold, EXPECTED));
+	KUNIT_EXPECT_FALSE(test, srn_hold_is_due(&h->hold, EXPECTED));
 	KUNIT_EXPECT_EQ(test, take(h, 0), -1);
 	for (i = 1; i <= 3; i++) {
-		KUNIT_EXPECT_TRUE(test, srn_hold_has(&h->hold, srn_psn_add(EXPECTED, i)));
+		KUNIT_EXPECT_TRUE(test, srn_hold_is_due(&h->hold, srn_psn_add(EXPECTED, i)));
 		KUNIT_EXPECT_EQ(test, take(h, i), i);
 	}
 	KUNIT_EXPECT_EQ(test, take(h, 4), -1);
@@ -120,6 +124,45 @@ static void srn_hold_behind_test(struct kunit *test)
 	expect_empty(test, h);
 }
 
+/* One READ may use up the PSNs of thousands: they go in parts, and nothing is taken until then. */
+static void srn_hold_behind_in_parts_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	u32 expected = srn_psn_add(EXPECTED, 9);
+	int i, budget = 4;
+
+	for (i = 1; i <= 10; i++)
+		add(test, h, i, i);
+	KUNIT_EXPECT_FALSE(test, srn_hold_drop_behind(h->dev, &h->hold, expected, &budget));
+	KUNIT_EXPECT_EQ(test, budget, 0);
+	KUNIT_EXPECT_EQ(test, h->hold.num, 6);
+	KUNIT_EXPECT_TRUE(test, srn_hold_is_due(&h->hold, expected));
+	KUNIT_EXPECT_NULL(test, srn_hold_take(h->dev, &h->hold, expected));
+	budget = 9;
+	KUNIT_EXPECT_TRUE(test, srn_hold_drop_behind(h->dev, &h->hold, expected, &budget));
+	KUNIT_EXPECT_EQ(test, budget, 5);
+	KUNIT_EXPECT_EQ(test, take(h, 9), 9);
+	KUNIT_EXPECT_EQ(test, take(h, 10), 10);
+	expect_empty(test, h);
+}
+
+/* What is due stays, though others that are behind are not gone yet. */
+static void srn_hold_shed_beside_behind_test(struct kunit *test)
+{
+	struct held *h = new_hold(test);
+	u32 expected = srn_psn_add(EXPECTED, 3), first;
+	int i;
+
+	for (i = 1; i <= 5; i++)
+		add(test, h, i, i);
+	add(test, h, 7, 7);
+	KUNIT_EXPECT_EQ(test, srn_hold_shed(h->dev, &h->hold, &expected, U32_MAX, &first), 1);
+	KUNIT_EXPECT_EQ(test, first, srn_psn_add(EXPECTED, 7));
+	for (i = 3; i <= 5; i++)
+		KUNIT_EXPECT_EQ(test, take(h, i), i);
+	expect_empty(test, h);
+}
+
 static void srn_hold_put_back_test(struct kunit *test)
 {
 	struct held *h = new_hold(test);
@@ -152,7 +195,7 @@ static void srn_hold_put_back_poorly_test(struct kunit *test)
 	current->fail_nth = 1;
 	srn_hold_put_back(h->dev, &h->hold, skb);
 	current->fail_nth = 0;
-	KUNIT_EXPECT_TRUE(test, srn_hold_has(&h->hold, srn_psn_add(EXPECTED, 1)));
+	KUNIT_EXPECT_TRUE(test, srn_hold_is_due(&h->hold, srn_psn_add(EXPECTED, 1)));
 	KUNIT_EXPECT_EQ(test, take(h, 1), 1);
 	expect_empty(test, h);
 }
@@ -391,6 +434,8 @@ static struct kunit_case srn_hold_cases[] = {
 	KUNIT_CASE(srn_hold_order_test),
 	KUNIT_CASE(srn_hold_first_copy_stays_test),
 	KUNIT_CASE(srn_hold_behind_test),
+	KUNIT_CASE(srn_hold_behind_in_parts_test),
+	KUNIT_CASE(srn_hold_shed_beside_behind_test),
 	KUNIT_CASE(srn_hold_put_back_test),
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE(srn_hold_put_back_poorly_test),

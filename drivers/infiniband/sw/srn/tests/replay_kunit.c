@@ -393,6 +393,23 @@ static void srn_replay_part_goes_on_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, as.answer_len, 3 * MTU);
 }
 
+/* Which key it reads is known without its slot, and for as long as it waits. */
+static void srn_replay_part_reads_test(struct kunit *test)
+{
+	struct srn_qp *qp = fake_qp(test, 2);
+	struct srn_replay *replay = &qp->resp.replay;
+	struct srn_replay_slot *slot = answer_both(qp), as;
+
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, srn_replay_find(replay, 3), 3, 0, MTU));
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+	KUNIT_EXPECT_TRUE(test, srn_replay_add_part(replay, slot, 1, MTU, MTU));
+	add_atomic(qp, SRN_OP_FETCH_ADD, 4, 43);
+	KUNIT_EXPECT_TRUE(test, srn_replay_reads(replay, RKEY));
+	take_part(test, replay, 3, 0);
+	KUNIT_EXPECT_FALSE(test, srn_replay_first_part(replay, &as));
+	KUNIT_EXPECT_FALSE(test, srn_replay_reads(replay, RKEY));
+}
+
 /* The newest is one too many; there is room again when the oldest has gone. */
 static void srn_replay_parts_bound_test(struct kunit *test)
 {
@@ -521,6 +538,7 @@ static struct kunit_case srn_replay_cases[] = {
 	KUNIT_CASE(srn_replay_clear_test),
 	KUNIT_CASE(srn_replay_parts_test),
 	KUNIT_CASE(srn_replay_part_goes_on_test),
+	KUNIT_CASE(srn_replay_part_reads_test),
 	KUNIT_CASE(srn_replay_parts_bound_test),
 	KUNIT_CASE(srn_replay_parts_to_come_test),
 	KUNIT_CASE(srn_replay_parts_once_test),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SACKs that leave: when, and what they say. */
+/* SACKs that leave: when, and what they say; and what is held, when it has been passed. */
 #include "../ack.h"
+#include "../responder.h"
 #include "fake_listener.h"
 #include "fake_route.h"
 
@@ -170,11 +171,75 @@ static void srn_sack_in_vain_test(struct kunit *test)
 	stop();
 }
 
+#define MANY	(3 * SRN_ROUND_BUDGET)
+
+/* As rounds do. */
+static bool drain(struct srn_qp *qp)
+{
+	int budget = SRN_ROUND_BUDGET;
+	bool done = srn_responder_drain(qp, &budget);
+
+	srn_responder_send(qp, &budget);
+	return done;
+}
+
+static void keep_many(struct kunit *test, struct srn_qp *qp)
+{
+	u32 psn;
+
+	for (psn = 2; psn <= MANY; psn++)
+		keep(test, qp, psn);
+	KUNIT_ASSERT_EQ(test, qp->resp.hold.num, MANY);
+}
+
+/* What one READ has used up goes in parts. Until it is gone the peer is not told what is held: a PSN that is behind
+ * would stand for another.
+ */
+static void srn_sack_not_beside_passed_test(struct kunit *test)
+{
+	struct srn_qp *qp = start(test);
+	u64 before;
+
+	keep_many(test, qp);
+	before = sent(qp, SRN_CNT_SENT_SACK);
+	qp->resp.msg.psn = MANY - 1;
+	qp->resp.ack.tells_ns = 0;
+	srn_ack_gap(qp, MANY, SRN_HELD_AGAIN);
+	KUNIT_EXPECT_FALSE(test, drain(qp));
+	KUNIT_EXPECT_EQ(test, qp->resp.hold.num, MANY - SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_FALSE(test, drain(qp));
+	KUNIT_EXPECT_EQ(test, qp->resp.hold.num, MANY - 2 * SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), before);
+	qp->resp.msg.psn = 0;
+	KUNIT_EXPECT_TRUE(test, drain(qp));
+	KUNIT_EXPECT_EQ(test, sent(qp, SRN_CNT_SENT_SACK), before + 1);
+	stop();
+}
+
+/* So does all of it in error, and nothing of it is executed. */
+static void srn_hold_goes_in_error_test(struct kunit *test)
+{
+	struct srn_qp *qp = start(test);
+
+	keep_many(test, qp);
+	qp->resp.msg.psn = 1;
+	qp->state = IB_QPS_ERR;
+	KUNIT_EXPECT_FALSE(test, drain(qp));
+	KUNIT_EXPECT_EQ(test, qp->resp.hold.num, MANY - SRN_ROUND_BUDGET);
+	KUNIT_EXPECT_FALSE(test, drain(qp));
+	KUNIT_EXPECT_TRUE(test, drain(qp));
+	KUNIT_EXPECT_TRUE(test, srn_hold_is_empty(&qp->resp.hold));
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 1);
+	stop();
+}
+
 static struct kunit_case srn_sack_leave_cases[] = {
 	KUNIT_CASE(srn_sack_in_time_test),
 	KUNIT_CASE(srn_sack_long_is_rare_test),
 	KUNIT_CASE(srn_sack_told_test),
 	KUNIT_CASE(srn_sack_in_vain_test),
+	KUNIT_CASE(srn_sack_not_beside_passed_test),
+	KUNIT_CASE(srn_hold_goes_in_error_test),
 	{}
 };
 
