@@ -60,8 +60,9 @@ static u32 put_cqes(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, stru
 	return i;
 }
 
-u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
-		     struct ib_qp *qp)
+/* @spares: what there is no room for is left out. */
+static u32 post(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
+		struct ib_qp *qp, bool spares)
 {
 	bool armed = false, was_dead;
 	unsigned long flags;
@@ -72,7 +73,7 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 	put = put_cqes(cq, cqes, num, qp);
 	if (likely(put))
 		armed = srn_cq_take_arm(cq, put, solicited);
-	if (unlikely(put != num)) {
+	if (unlikely(put != num) && !spares) {
 		cq->overrun = true;
 		smp_store_release(&srn_cq_page_of(cq)->dead, SRN_CQ_OVERRUN);
 	}
@@ -80,32 +81,32 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 
 	if (armed)
 		srn_cq_notify(cq);
-	if (likely(put == num))
+	if (likely(put == num) || spares)
 		return put;
 	srn_count_add(to_srn_dev(cq->ibcq.device), SRN_CNT_CQ_OVERRUN, num - put);
 	if (!was_dead)
 		raise_overrun(cq);
 	return put;
 }
+
+u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
+		     struct ib_qp *qp)
+{
+	return post(cq, cqes, num, solicited, qp, false);
+}
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_post_many);
+
+u32 srn_cq_post_spare(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, struct ib_qp *qp)
+{
+	return post(cq, cqes, num, true, qp, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_cq_post_spare);
 
 bool srn_cq_post(struct srn_cq *cq, const struct srn_cqe *cqe, bool solicited, struct ib_qp *qp)
 {
 	return srn_cq_post_many(cq, cqe, 1, solicited, qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_cq_post);
-
-u32 srn_cq_room(struct srn_cq *cq)
-{
-	unsigned long flags;
-	u32 waiting, room;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	waiting = srn_cq_unconsumed(cq);
-	room = cq->overrun || waiting > cq->entries ? 0 : cq->entries - waiting;
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return room;
-}
 
 bool srn_cq_is_left(struct srn_cq *cq, u32 num)
 {

@@ -79,6 +79,14 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 		     struct ib_qp *qp);
 
 /**
+ * srn_cq_post_spare() - as srn_cq_post_many(), what a QP flushes that is being destroyed: errors
+ *
+ * What finds no room is left out, and overruns nothing: other QPs have their completions there, and nobody has made
+ * the CQ large enough for these.
+ */
+u32 srn_cq_post_spare(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, struct ib_qp *qp);
+
+/**
  * srn_cq_settle() - until the event handler was called for what has completed, where that is left to a softirq
  *
  * What moderation has put off is told of at once. Behind the last QP nothing is put off any more:
@@ -89,9 +97,6 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
  * calls at most are waited for, however many other QPs have left. May sleep.
  */
 void srn_cq_settle(struct srn_cq *cq);
-
-/** srn_cq_room() - completions that fit now; none once the CQ is overrun */
-u32 srn_cq_room(struct srn_cq *cq);
 
 /** srn_cq_is_armed() - whether the program is to be told of what completes next: it may sleep */
 bool srn_cq_is_armed(struct srn_cq *cq);

@@ -103,7 +103,7 @@ struct srn_qp {
 	struct srn_early early;
 	struct srn_peer peer;
 	struct srn_reorder order;
-	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush() */
+	int flush_left;			/* WQEs; of a program: see srn_qp_allow_flush(); SRN_QP_GONE */
 	struct srn_score *score;	/* of requests: lost.c */
 	struct srn_score *gaps;		/* of answers: gaps.c */
 	struct srn_pace pace;		/* of all that it sends but ACKs and the like */
@@ -183,6 +183,14 @@ static inline void srn_qp_allow_flush(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
 	qp->flush_left = qp->sq.entries + qp->rq.entries;
+}
+
+/* In the place of flush_left: it is being destroyed, and what it flushes overruns no CQ. */
+#define SRN_QP_GONE	(-1)
+
+static inline bool srn_qp_is_gone(const struct srn_qp *qp)
+{
+	return qp->flush_left == SRN_QP_GONE;
 }
 
 /**

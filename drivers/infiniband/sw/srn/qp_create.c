@@ -292,20 +292,19 @@ static bool device_goes(const struct srn_qp *qp)
 }
 
 /* The program sees its requests end, as after a modify to ERR. The turn is ours. No
- * more than the rings hold: what is posted behind that finds the CQ dead. No more than the
+ * more than the rings hold: what is posted behind that finds the CQ dead. Nor more than the
  * CQs have room for: where the device stays, other QPs need them.
  */
 static void flush_for_good(struct srn_qp *qp)
 {
-	int sq, rq;
+	int sq = qp->sq.entries, rq = qp->rq.entries + 1;	/* one may be open */
 
 	WRITE_ONCE(qp->page->gone, 1);
 	if (qp->state == IB_QPS_RESET)
 		return;
 	srn_qp_error(qp, SRN_V_FLUSH);
-	sq = min(qp->sq.entries, srn_cq_room(qp->scq));
+	qp->flush_left = SRN_QP_GONE;
 	srn_sq_flush(qp, &sq);
-	rq = min(qp->rq.entries + 1, srn_cq_room(qp->rcq));	/* one may be open */
 	srn_rq_flush(qp, &rq);
 }
 

@@ -139,7 +139,9 @@ void srn_rq_cqe(const struct srn_qp *qp, struct srn_cqe *cqe)
 static void post(struct srn_qp *qp, const struct srn_cqe *cqe, bool solicited)
 {
 	trace_srn_complete(qp, cqe);
-	if (!srn_cq_post(qp->rcq, cqe, solicited, &qp->ibqp))
+	if (unlikely(srn_qp_is_gone(qp)))
+		srn_cq_post_spare(qp->rcq, cqe, 1, &qp->ibqp);
+	else if (!srn_cq_post(qp->rcq, cqe, solicited, &qp->ibqp))
 		srn_qp_lost_cqe(qp, cqe->vendor_err);
 }
 

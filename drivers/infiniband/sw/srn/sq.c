@@ -144,6 +144,10 @@ static void post_cqes(struct srn_qp *qp, const struct told *told)
 	srn_gather_told(&qp->req.bell.gather);
 	for (i = 0; i < told->num; i++)
 		trace_srn_complete(qp, told->cqes + i);
+	if (unlikely(srn_qp_is_gone(qp))) {
+		srn_cq_post_spare(qp->scq, told->cqes, told->num, &qp->ibqp);
+		return;
+	}
 	i = srn_cq_post_many(qp->scq, told->cqes, told->num, told->failed, &qp->ibqp);
 	for (; i < told->num; i++)
 		srn_qp_lost_cqe(qp, told->cqes[i].vendor_err);

@@ -156,6 +156,26 @@ static void srn_cq_liar_test(struct kunit *test)
 	}
 }
 
+/* What a QP flushes that is being destroyed takes the room that there is, and no more: others go on. */
+static void srn_cq_spare_test(struct kunit *test)
+{
+	struct ctx *c = test->priv;
+	struct srn_cqe cqes[3] = {};
+	u32 i;
+
+	start_at(c->cq, U32_MAX - 2);
+	for (i = 0; i < ENTRIES - 2; i++)
+		KUNIT_ASSERT_TRUE(test, post(c, 99));
+	KUNIT_EXPECT_EQ(test, srn_cq_post_spare(c->cq, cqes, ARRAY_SIZE(cqes), NULL), 2);
+	KUNIT_EXPECT_EQ(test, srn_cq_post_spare(c->cq, cqes, 1, NULL), 0);
+	KUNIT_EXPECT_FALSE(test, c->cq->overrun);
+	KUNIT_EXPECT_EQ(test, c->cq->page->dead, 0);
+	KUNIT_EXPECT_EQ(test, c->events, 0);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(c->dev, SRN_CNT_CQ_OVERRUN), 0);
+	c->cq->page->cons++;
+	KUNIT_EXPECT_TRUE(test, post(c, 1));
+}
+
 /* Of several that come at once as many are there as there is room for, and the CQ is dead if that is not
  * all; across the wrap.
  */
@@ -566,6 +586,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(srn_cq_user_wrap_test),
 	KUNIT_CASE(srn_cq_full_test),
 	KUNIT_CASE(srn_cq_many_test),
+	KUNIT_CASE(srn_cq_spare_test),
 	KUNIT_CASE(srn_cq_many_armed_test),
 	KUNIT_CASE(srn_cq_liar_test),
 	KUNIT_CASE(srn_cq_prod_is_private_test),
