@@ -31,14 +31,32 @@ EXPORT_SYMBOL_IF_KUNIT(srn_clock_init);
 void srn_clock_stop(struct srn_clock *clock)
 {
 	hrtimer_cancel(&clock->timer);
-	clock->armed = 0;
+	clock->armed = false;
 	memset(clock->due, 0, sizeof(clock->due));
+	clock->sets = 0;
+	clock->cancels = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_stop);
 
+/* A timer that has fired, or does just now, is not cancelled: srn_clock_expired() is to come. */
+void srn_clock_cancel(struct srn_clock *clock)
+{
+	unsigned int i;
+
+	srn_turn_assert_owned(clock->turn);
+	for (i = 0; i < SRN_ALARMS; i++)
+		if (clock->due[i])
+			return;
+	if (hrtimer_try_to_cancel(&clock->timer) <= 0)
+		return;
+	clock->armed = false;
+	clock->cancels--;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_clock_cancel);
+
 static void arm(struct srn_clock *clock, ktime_t when)
 {
-	clock->armed = when;
+	clock->armed = true;
 	hrtimer_start(&clock->timer, when, HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -46,9 +64,12 @@ void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns)
 {
 	ktime_t when = ktime_add_ns(ktime_get(), ns);
 
+	srn_turn_assert_owned(clock->turn);
 	clock->due[alarm] = when;
+	if (clock->sets <= SRN_CLOCK_SETS)
+		clock->sets++;
 	/* Armed for earlier: it will look at the deadlines when it fires. */
-	if (!clock->armed || ktime_before(when, clock->armed))
+	if (!clock->armed || ktime_before(when, hrtimer_get_expires(&clock->timer)))
 		arm(clock, when);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_set);
@@ -58,7 +79,8 @@ unsigned int srn_clock_expired(struct srn_clock *clock)
 	ktime_t now = ktime_get(), first = 0;
 	unsigned int expired = 0, i;
 
-	clock->armed = 0;
+	srn_turn_assert_owned(clock->turn);
+	clock->armed = false;
 	for (i = 0; i < SRN_ALARMS; i++) {
 		if (!clock->due[i])
 			continue;
@@ -71,6 +93,9 @@ unsigned int srn_clock_expired(struct srn_clock *clock)
 	}
 	if (first)
 		arm(clock, first);
+	else if (!expired && clock->sets <= SRN_CLOCK_SETS)
+		clock->cancels = SRN_CLOCK_CANCELS;
+	clock->sets = 0;
 	return expired;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_expired);

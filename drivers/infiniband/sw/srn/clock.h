@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A QP's alarms: one deadline for each thing that it may wait for, all on one hrtimer.
  * The timer is moved lazily: it is not touched when a deadline moves back, it looks at
- * the deadlines when it fires and goes back to sleep. What an alarm means its user knows.
+ * the deadlines when it fires and goes back to sleep. Only where it fired for nothing, and few
+ * alarms were set since it did before, as with one message in a while, it is cancelled with the
+ * last one, which is cheaper, for some times. What an alarm means its user knows.
  */
 #ifndef SRN_CLOCK_H
 #define SRN_CLOCK_H
@@ -26,12 +28,19 @@ enum srn_alarm {
 	SRN_ALARMS
 };
 
+/* Alarms, set since the timer fired before, that are few if it fires for nothing. */
+#define SRN_CLOCK_SETS		4
+/* So often it is cancelled then, before it is let again to see whether they are still few. */
+#define SRN_CLOCK_CANCELS	64
+
 /* Owner of the turn only, but for the timer. */
 struct srn_clock {
 	struct hrtimer timer;
 	struct srn_turn *turn;		/* kicked with SRN_TURN_TIMER */
-	ktime_t armed;			/* when the timer will fire; 0: not armed */
 	ktime_t due[SRN_ALARMS];	/* 0: not set */
+	bool armed;			/* the timer will fire, or has, and srn_clock_expired() is to come */
+	u8 sets;			/* alarms since it did, up to SRN_CLOCK_SETS + 1 */
+	u8 cancels;			/* so often it is cancelled when none is set any more */
 };
 
 void srn_clock_init(struct srn_clock *clock, struct srn_turn *turn);
@@ -54,10 +63,15 @@ static inline bool srn_clock_is_due(const struct srn_clock *clock, enum srn_alar
 	return clock->due[alarm] && !ktime_before(ktime_get(), clock->due[alarm]);
 }
 
-/** srn_clock_clear() - @alarm is not waited for any more */
+/* Behind srn_clock_clear(); owner of the turn, any context. */
+void srn_clock_cancel(struct srn_clock *clock);
+
+/** srn_clock_clear() - @alarm is not waited for any more; owner of the turn, any context */
 static inline void srn_clock_clear(struct srn_clock *clock, enum srn_alarm alarm)
 {
 	clock->due[alarm] = 0;
+	if (unlikely(clock->cancels) && clock->armed)
+		srn_clock_cancel(clock);
 }
 
 /**

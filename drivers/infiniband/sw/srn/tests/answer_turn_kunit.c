@@ -28,7 +28,9 @@ static void give_in_flight(struct kunit *test, struct srn_qp *qp)
 	qp->window.at = (struct srn_cursor){ .index = 1, .psn = 4 };
 	qp->window.end = 4;
 	qp->timeout = 20;
+	srn_turn_own(&qp->turn);
 	srn_clock_set(&qp->clock, SRN_ALARM_ACK, 10 * NSEC_PER_MSEC);
+	srn_turn_disown(&qp->turn);
 }
 
 /* What waits goes with its QP, and its bytes are nobody's then. */

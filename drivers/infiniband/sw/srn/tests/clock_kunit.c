@@ -4,10 +4,16 @@
 #include "../turn.h"
 
 #include <kunit/test.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 
 #define TICK	(2 * NSEC_PER_MSEC)
+
+/* Looks at a timer that fires, a microsecond apart, and how many are before it is due. */
+#define RACES		128
+#define RACES_EARLY	16
 
 struct bell {
 	struct srn_clock clock;
@@ -63,10 +69,13 @@ static void srn_clock_each_alarm_test(struct kunit *test)
 	struct bell *b = new_bell(test);
 	ktime_t start = ktime_get();
 
+	/* Alarms belong to the owner of the turn, who may be slow. */
+	srn_turn_own(&b->turn);
 	srn_clock_set(&b->clock, SRN_ALARM_ACK, 10 * TICK);
 	srn_clock_set(&b->clock, SRN_ALARM_RNR, TICK);
 	srn_clock_set(&b->clock, SRN_ALARM_ROOM, 5 * TICK);
 	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&b->clock, SRN_ALARM_ACK));
+	srn_turn_disown(&b->turn);
 	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_ACK));
 	KUNIT_EXPECT_EQ(test, b->rang,
 			BIT(SRN_ALARM_ACK) | BIT(SRN_ALARM_RNR) | BIT(SRN_ALARM_ROOM));
@@ -83,9 +92,11 @@ static void srn_clock_moved_test(struct kunit *test)
 	ktime_t start = ktime_get();
 	int i;
 
+	srn_turn_own(&b->turn);
 	for (i = 0; i < 100; i++)
 		srn_clock_set(&b->clock, SRN_ALARM_ACK, 10 * TICK);
 	srn_clock_set(&b->clock, SRN_ALARM_ACK, 20 * TICK);
+	srn_turn_disown(&b->turn);
 	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_ACK));
 	KUNIT_EXPECT_GE(test, ktime_sub(b->when[SRN_ALARM_ACK], start), 20 * TICK);
 	KUNIT_EXPECT_LE(test, b->looks, 3u);
@@ -95,7 +106,6 @@ static void srn_clock_cleared_test(struct kunit *test)
 {
 	struct bell *b = new_bell(test);
 
-	/* Alarms belong to the owner of the turn, who may be slow. */
 	srn_turn_own(&b->turn);
 	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
 	srn_clock_set(&b->clock, SRN_ALARM_RNR, 4 * TICK);
@@ -110,7 +120,9 @@ static void srn_clock_fires_only_test(struct kunit *test)
 {
 	struct bell *b = new_bell(test);
 
+	srn_turn_own(&b->turn);
 	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
+	srn_turn_disown(&b->turn);
 	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_ACK));
 	KUNIT_EXPECT_EQ(test, b->inside, 0u);
 }
@@ -123,11 +135,149 @@ static void srn_clock_first_counts_test(struct kunit *test)
 	for (first = 0; first < 2; first++) {
 		struct bell *b = new_bell(test);
 
+		srn_turn_own(&b->turn);
 		srn_clock_set(&b->clock, first, 100 * NSEC_PER_SEC);
 		srn_clock_set(&b->clock, 1 - first, 200 * NSEC_PER_SEC);
 		srn_clock_set(&b->clock, 2, 300 * NSEC_PER_SEC);
 		KUNIT_EXPECT_EQ(test, srn_clock_expired(&b->clock), 0);
-		KUNIT_EXPECT_EQ(test, b->clock.armed, b->clock.due[first]);
+		KUNIT_EXPECT_TRUE(test, b->clock.armed);
+		KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&b->clock.timer), b->clock.due[first]);
+		srn_turn_disown(&b->turn);
+	}
+}
+
+/* As the timer does when it fires and nothing is set, after @sets alarms; owner of the turn. */
+static void fire_for_nothing(struct bell *b, int sets)
+{
+	while (sets--)
+		srn_clock_set(&b->clock, SRN_ALARM_ACK, 100 * NSEC_PER_SEC);
+	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	hrtimer_cancel(&b->clock.timer);
+	srn_clock_expired(&b->clock);
+}
+
+/* Who sets many alarms before it fires lets it. */
+static void srn_clock_many_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+
+	srn_turn_own(&b->turn);
+	fire_for_nothing(b, SRN_CLOCK_SETS + 1);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, 100 * NSEC_PER_SEC);
+	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	KUNIT_EXPECT_TRUE(test, b->clock.armed);
+	/* Each time anew. */
+	fire_for_nothing(b, 1);
+	KUNIT_EXPECT_EQ(test, b->clock.cancels, SRN_CLOCK_CANCELS);
+	srn_turn_disown(&b->turn);
+}
+
+/* What has fired is not cancelled any more: it is looked at. */
+static void srn_clock_late_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+
+	srn_turn_own(&b->turn);
+	fire_for_nothing(b, 1);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
+	while (hrtimer_active(&b->clock.timer))
+		msleep(1);
+	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	KUNIT_EXPECT_TRUE(test, b->clock.armed);
+	KUNIT_EXPECT_EQ(test, b->clock.cancels, SRN_CLOCK_CANCELS);
+	srn_turn_disown(&b->turn);
+	srn_turn_own(&b->turn);
+	KUNIT_EXPECT_FALSE(test, b->clock.armed);
+	srn_turn_disown(&b->turn);
+}
+
+/* Who sets few has it cancelled with the last one, for a time. */
+static void srn_clock_few_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	int i;
+
+	srn_turn_own(&b->turn);
+	fire_for_nothing(b, SRN_CLOCK_SETS);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, 100 * NSEC_PER_SEC);
+	srn_clock_set(&b->clock, SRN_ALARM_RNR, 200 * NSEC_PER_SEC);
+	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	for (i = 0; i < SRN_CLOCK_CANCELS; i++) {
+		srn_clock_clear(&b->clock, SRN_ALARM_RNR);
+		KUNIT_EXPECT_FALSE(test, hrtimer_active(&b->clock.timer));
+		KUNIT_EXPECT_FALSE(test, b->clock.armed);
+		srn_clock_set(&b->clock, SRN_ALARM_RNR, 100 * NSEC_PER_SEC);
+		KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	}
+	srn_clock_clear(&b->clock, SRN_ALARM_RNR);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	srn_turn_disown(&b->turn);
+}
+
+/* An alarm behind one that was cancelled rings; and one that rings is none that fired for nothing. */
+static void srn_clock_cancelled_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+
+	srn_turn_own(&b->turn);
+	fire_for_nothing(b, 1);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
+	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	b->clock.cancels = 0;
+	srn_clock_set(&b->clock, SRN_ALARM_RNR, 2 * TICK);
+	srn_turn_disown(&b->turn);
+	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_RNR));
+	KUNIT_EXPECT_EQ(test, b->rang, BIT(SRN_ALARM_RNR));
+	KUNIT_EXPECT_EQ(test, b->clock.cancels, 0);
+}
+
+/* The timer stays on the CPU of who set it. */
+static void go_to_cpu(struct kunit *test, unsigned int num)
+{
+	unsigned int cpu = cpumask_nth(num % num_online_cpus(), cpu_online_mask);
+
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
+}
+
+static void leave_cpu(void *unused)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* A timer that is taken to be armed is, or it fires just now, or is going to be looked at. */
+static bool is_lost(struct bell *b)
+{
+	return b->clock.armed && !hrtimer_active(&b->clock.timer) &&
+	       !(atomic_read(&b->turn.bits) & SRN_TURN_TIMER);
+}
+
+/* Whatever the timer does on another CPU when its last alarm is cleared: the next one rings, and none else. */
+static void srn_clock_race_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	ktime_t look;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave_cpu, NULL));
+	for (i = 0; i < RACES; i++) {
+		go_to_cpu(test, i);
+		srn_turn_own(&b->turn);
+		b->rang = 0;
+		b->clock.cancels = SRN_CLOCK_CANCELS;
+		srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK / 2);
+		look = b->clock.due[SRN_ALARM_ACK] + (i - RACES_EARLY) * NSEC_PER_USEC;
+		go_to_cpu(test, i + 1);
+		while (ktime_before(ktime_get(), look))
+			cpu_relax();
+		srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+		KUNIT_EXPECT_FALSE(test, is_lost(b));
+		srn_clock_set(&b->clock, SRN_ALARM_RNR, TICK / 8);
+		KUNIT_EXPECT_FALSE(test, is_lost(b));
+		srn_turn_disown(&b->turn);
+		KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_RNR));
+		KUNIT_EXPECT_EQ(test, b->rang, BIT(SRN_ALARM_RNR));
 	}
 }
 
@@ -137,6 +287,11 @@ static struct kunit_case srn_clock_cases[] = {
 	KUNIT_CASE(srn_clock_moved_test),
 	KUNIT_CASE(srn_clock_cleared_test),
 	KUNIT_CASE(srn_clock_fires_only_test),
+	KUNIT_CASE(srn_clock_many_test),
+	KUNIT_CASE(srn_clock_late_test),
+	KUNIT_CASE(srn_clock_few_test),
+	KUNIT_CASE(srn_clock_cancelled_test),
+	KUNIT_CASE(srn_clock_race_test),
 	{}
 };
 

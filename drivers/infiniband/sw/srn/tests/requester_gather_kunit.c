@@ -85,7 +85,9 @@ static void srn_requester_gather_alarm_test(struct kunit *test)
 	struct srn_qp *qp = new_streamer(test);
 
 	KUNIT_EXPECT_EQ(test, post(qp, 1), 0);
+	srn_turn_own(&qp->turn);
 	srn_clock_set(&qp->clock, SRN_ALARM_GATHER, 100ull * NSEC_PER_SEC);
+	srn_turn_disown(&qp->turn);
 	srn_turn_kick(&qp->turn, SRN_TURN_TIMER);
 	KUNIT_EXPECT_EQ(test, num_sent(qp), 0);
 	KUNIT_EXPECT_TRUE(test, gathers(qp));
