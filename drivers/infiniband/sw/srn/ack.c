@@ -272,7 +272,6 @@ void srn_ack_shed(struct srn_qp *qp, u32 first, u32 last)
 		ack->gone = first;
 	ack->gone_any = true;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_ack_shed);
 
 void srn_ack_rnr(struct srn_qp *qp)
 {
@@ -312,7 +311,6 @@ bool srn_ack_is_calm(const struct srn_ack *ack)
 	return !ack->nak_sent && !ack->sacks && !ack->again_any && !ack->dropped &&
 	       (!ack->pending || pending_ack(ack));
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_ack_is_calm);
 
 void srn_ack_implied(struct srn_qp *qp, u32 psn)
 {

@@ -5,8 +5,6 @@
  */
 #include "arrival.h"
 
-#include <kunit/visibility.h>
-#include <linux/export.h>
 #include <rdma/ib_pack.h>
 
 #include "ack.h"
@@ -67,4 +65,3 @@ void srn_arrival_writes(struct srn_qp *qp, struct sk_buff *skb)
 	srn_message_pass(&qp->resp.msg, num);
 	srn_ack_done(qp, srn_psn_add(pkt->psn, -1), asked);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_arrival_writes);

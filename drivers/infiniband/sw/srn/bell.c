@@ -86,7 +86,6 @@ bool srn_bell_gather(struct srn_qp *qp)
 	WRITE_ONCE(qp->page->status, SRN_QP_GATHERS);
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_bell_gather);
 
 void srn_bell_send(struct srn_qp *qp)
 {
@@ -190,14 +189,12 @@ void srn_bell_heed(struct srn_qp *qp)
 {
 	qp->req.bell.polled = READ_ONCE(qp->page->sq_tail);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_bell_heed);
 
 void srn_bell_forget(struct srn_qp *qp)
 {
 	/* As in srn_bell_is_due(): an old one makes it look again. */
 	qp->req.bell.polled = data_race(READ_ONCE(qp->sq.fetched));
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_bell_forget);
 
 void srn_bell_listen(struct srn_qp *qp)
 {

@@ -13,7 +13,6 @@
 
 #include "opcode.h"
 #include "psn.h"
-#include "run.h"
 #include "wire.h"
 
 /* What a tunnel to our port carries may have the same types, but is encapsulated: it is refused as any other

@@ -82,24 +82,22 @@ u32 srn_crc32(u32 crc, const void *p, size_t len)
 {
 	return srn_crc32_by(chosen, crc, p, len);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_crc32);
 
 bool srn_crc32_has_sections(void)
 {
 	return chosen == SRN_CRC_CLMUL || chosen == SRN_CRC_WIDE;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_crc32_has_sections);
 
 bool srn_crc32_begin(size_t len)
 {
 	return srn_crc32_has_sections() && len >= SIMD_MIN && srn_crc32_fpu_begin();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_crc32_begin);
 
 void srn_crc32_end(void)
 {
 	srn_crc32_fpu_end();
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_crc32_end);
 
 /* Nanoseconds for PROBE_REPEAT packets. */
 static u64 probe(enum srn_crc_impl impl, const void *buf)

@@ -133,7 +133,6 @@ void srn_gaps_skip(struct srn_qp *qp, u32 psn, u32 len)
 	srn_score_skip(qp->gaps, psn, len);
 	note_out(qp);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_gaps_skip);
 
 bool srn_gaps_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len)
 {

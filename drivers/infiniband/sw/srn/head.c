@@ -175,7 +175,6 @@ struct sk_buff *srn_head_alloc(u32 size)
 		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 	return from_page(size);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_head_alloc);
 
 static void clear(struct stock *stock)
 {

@@ -302,7 +302,6 @@ bool srn_hold_is_single(const struct srn_hold *hold)
 {
 	return hold->last && hold->last == rb_first(&hold->tree);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_hold_is_single);
 
 bool srn_hold_is_due(const struct srn_hold *hold, u32 expected)
 {

@@ -36,12 +36,6 @@ u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_hdr);
 
-u32 srn_icrc_update(u32 crc, const void *p, size_t len)
-{
-	return srn_crc32(crc, p, len);
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_icrc_update);
-
 /* Of a packet's pieces. */
 struct sum {
 	struct srn_crc crc;
@@ -103,6 +97,7 @@ static void add_skb(struct sum *sum, const struct sk_buff *skb, u32 from, u32 le
 	}
 }
 
+#if IS_ENABLED(CONFIG_KUNIT)
 u32 srn_icrc_skb(u32 crc, const struct sk_buff *skb, unsigned int offset, unsigned int len)
 {
 	struct sum sum = { .crc.state = crc };
@@ -111,6 +106,7 @@ u32 srn_icrc_skb(u32 crc, const struct sk_buff *skb, unsigned int offset, unsign
 	return sum.crc.state;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_icrc_skb);
+#endif
 
 /* Whole lanes of 16 bytes are fed for less. Zeros do not change a state of 0, and the first four bytes of
  * the LRH, which ~0 makes zeros, are such. So the masked headers, and as much of what stands behind them

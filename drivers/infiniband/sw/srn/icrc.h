@@ -24,17 +24,7 @@ struct sk_buff;
 u32 srn_icrc_hdr(const void *ip, const void *udp_bth, bool is_v6);
 
 /**
- * srn_icrc_update() - feed bytes into a CRC state; for tests
- * @crc: state
- * @p: bytes, any alignment
- * @len: how many
- *
- * Any context. Return: the new state.
- */
-u32 srn_icrc_update(u32 crc, const void *p, size_t len);
-
-/**
- * srn_icrc_skb() - feed a part of a packet into a CRC state; for tests
+ * srn_icrc_skb() - feed a part of a packet into a CRC state; only there for tests
  * @crc: state
  * @skb: linear data, page frags and frag list are all walked
  * @offset: first byte, from skb->data

@@ -20,7 +20,6 @@ bool srn_lease_may(const struct srn_mem *mem)
 {
 	return mem->type == SRN_MEM_USER && READ_ONCE(leases);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_lease_may);
 
 void srn_lease_make(struct srn_lease *lease, const struct srn_mem *mem, u32 qpn)
 {
@@ -59,4 +58,3 @@ struct srn_mem *srn_lease_get(const struct srn_lease *lease)
 	srn_qp_ref_put(ref);
 	return mem;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_lease_get);

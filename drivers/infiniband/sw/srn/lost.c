@@ -128,7 +128,6 @@ void srn_lost_answered(struct srn_qp *qp, u32 psn)
 		note_out(qp);
 	srn_board_heard(qp, qp->score);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_lost_answered);
 
 static void refilled(struct srn_qp *qp)
 {

@@ -103,7 +103,6 @@ void *srn_pack_next(struct srn_pack *pack, u8 opcode, u8 flags, u32 len)
 		return NULL;
 	return put_part(pack, opcode, flags, len, ext + len);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_pack_next);
 
 void srn_pack_added(struct srn_pack *pack, u8 opcode, u32 len)
 {

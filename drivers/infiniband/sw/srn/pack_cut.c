@@ -130,4 +130,3 @@ struct sk_buff *srn_pack_cut_packet(const struct srn_pack_cut *cut, u32 psn, u32
 	skb_copy_bits(cut->skb, cut->msg.at, skb_put(skb, rest), rest);
 	return skb;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_pack_cut_packet);

@@ -9,7 +9,6 @@
 #include <rdma/ib_verbs.h>
 
 #include "asking.h"
-#include "build.h"
 #include "build_request.h"
 #include "mem.h"
 #include "pace.h"

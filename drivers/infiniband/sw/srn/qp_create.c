@@ -23,7 +23,6 @@
 #include "shift.h"
 #include "sq.h"
 #include "ucontext.h"
-#include "wire.h"
 
 static_assert(sizeof(struct srn_qp_page) <= SRN_QUEUE_OFFSET);
 

@@ -7,7 +7,6 @@
 
 #include "bell.h"
 #include "cc.h"
-#include "completer.h"
 #include "credit.h"
 #include "ece.h"
 #include "hello.h"

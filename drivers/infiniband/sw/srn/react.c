@@ -64,7 +64,6 @@ void srn_react_cnp(struct srn_qp *qp)
 		      srn_window_inflight(&qp->window) * qp->mtu);
 	set_pace(qp, before);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_react_cnp);
 
 static void look(struct srn_qp *qp, u64 now_ns)
 {

@@ -37,7 +37,6 @@
 #include "stats.h"
 #include "turn.h"
 #include "window.h"
-#include "wr_op.h"
 #include "xmit.h"
 
 /* WQEs that are copied at once, ahead of the one being sent: few enough to keep a

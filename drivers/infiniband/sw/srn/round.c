@@ -24,7 +24,6 @@
 #include "responder.h"
 #include "retry.h"
 #include "rq.h"
-#include "run.h"
 #include "rxq.h"
 #include "sack.h"
 #include "shed.h"

@@ -137,7 +137,6 @@ u32 srn_run_messages(struct srn_path *path)
 		most = min_t(u32, srn_egress_packets(dst), SRN_PACK_MAX);
 	return most;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_messages);
 
 /* nft's chains at the netdev, which may copy it elsewhere. */
 static bool has_chains(const struct net_device *ndev)

@@ -2,7 +2,6 @@
 /* Cutting runs, and packs as well. The run is only read: others may have clones of it. */
 #include "run_cut.h"
 
-#include <kunit/visibility.h>
 #include <linux/bottom_half.h>
 #include <linux/err.h>
 #include <linux/ip.h>
@@ -123,7 +122,6 @@ bool srn_run_cut_begin(struct srn_run_cut *cut, const struct sk_buff *skb, u32 s
 	cut->packed = srn_pack_may_have(cut->bth.opcode);
 	return cut->packed ? begin_pack(cut, start) : begin_run(cut, start);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_begin);
 
 bool srn_run_cut_hold(struct srn_run_cut *cut)
 {
@@ -131,7 +129,6 @@ bool srn_run_cut_hold(struct srn_run_cut *cut)
 		cut->mem = srn_lease_get(&cut->lease);
 	return cut->mem || !srn_run_cut_is_lent(cut);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_hold);
 
 void srn_run_cut_release(struct srn_run_cut *cut)
 {
@@ -139,7 +136,6 @@ void srn_run_cut_release(struct srn_run_cut *cut)
 		srn_mem_put(cut->mem);
 	cut->mem = NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_release);
 
 /* MIDDLE follows FIRST in the table of the standard. */
 static_assert(IB_OPCODE_SEND_MIDDLE == IB_OPCODE_SEND_FIRST + 1);
@@ -301,7 +297,6 @@ struct sk_buff *srn_run_cut_packet(const struct srn_run_cut *cut, u32 headroom, 
 		return srn_pack_cut_packet(&cut->pack, srn_run_cut_psn(cut), headroom);
 	return run_packet(cut, headroom, refs);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_cut_packet);
 
 /* The headers in front of the BTH, as who sent the run, and whoever changed them since, left them;
  * with the lengths of this packet. The stack will write those, and the id, once more, the same.
@@ -431,4 +426,3 @@ struct sk_buff *srn_run_segment(struct sk_buff *skb, netdev_features_t features)
 	local_bh_enable();
 	return segments;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_segment);

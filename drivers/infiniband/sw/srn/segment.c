@@ -108,7 +108,6 @@ void srn_segment_part(u32 mtu, u32 npsn, struct srn_plan *plan)
 	plan->len = npsn * mtu;
 	plan->last = false;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_segment_part);
 
 void srn_segment_run(const struct srn_wqe *wqe, u32 mtu, u32 num, struct srn_plan *plan)
 {

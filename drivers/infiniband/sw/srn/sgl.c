@@ -178,7 +178,6 @@ enum srn_verdict srn_sgl_read_held(const struct srn_sgl *sgl, void *to, u32 len,
 	srn_mem_read(*held, part.addr, to, len);
 	return SRN_OK;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_sgl_read_held);
 
 enum srn_verdict srn_sgl_write(const struct srn_sgl *sgl, u64 offset, const void *from, u32 len)
 {

@@ -103,7 +103,6 @@ void srn_train_leave(struct srn_train *train, struct srn_path *path)
 	train->head = NULL;
 	srn_xmit_sealed(path, head, train->payer, train->num, train->bytes);
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_train_leave);
 
 void srn_train_charge(struct srn_train *train, const struct srn_path *path, u32 num, u32 bytes)
 {

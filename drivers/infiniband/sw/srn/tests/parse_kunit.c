@@ -2,6 +2,7 @@
 /* Each test starts from a sound packet, so that what it breaks is the only reason
  * to refuse it.
  */
+#include "../crc.h"
 #include "../icrc.h"
 #include "../parse.h"
 
@@ -97,7 +98,7 @@ static void write_icrc(struct sk_buff *skb)
 	unsigned int trailer = skb->len - SRN_ICRC_SIZE;
 	u32 crc = srn_icrc_hdr(skb_network_header(skb), skb->data, is_v6(skb));
 
-	crc = srn_icrc_update(crc, skb->data + start, trailer - start);
+	crc = srn_crc32(crc, skb->data + start, trailer - start);
 	memcpy(skb->data + trailer, &(__le32){ srn_icrc_final(crc) }, SRN_ICRC_SIZE);
 }
 
