@@ -196,8 +196,6 @@ static struct sk_buff *lend_run(struct srn_qp *qp, const struct srn_replay_slot 
 	struct srn_lease lease;
 	struct sk_buff *skb;
 
-	if (!srn_lease_may(mem) || !srn_run_stays(&qp->path, num, qp->mtu))
-		return NULL;
 	srn_lease_make(&lease, mem, qp->who.qpn);
 	skb = begin_run(qp, slot, pkt, num, len, &lease, false);
 	if (!skb || !srn_mem_attach(mem, pkt->va, skb, len))
@@ -218,13 +216,17 @@ static struct sk_buff *copy_run(struct srn_qp *qp, const struct srn_replay_slot 
 	return NULL;
 }
 
-/* @num packets as one. */
+/* @num packets as one; @whole: which nothing on this host has to cut. */
 static struct sk_buff *build_run(struct srn_qp *qp, const struct srn_replay_slot *slot,
-				 const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num)
+				 const struct srn_read_packet *pkt, struct srn_mem *mem, u32 num,
+				 bool whole)
 {
 	u32 len = min(num * qp->mtu, pkt->left);
+	struct sk_buff *skb = NULL;
 
-	return lend_run(qp, slot, pkt, mem, num, len) ?: copy_run(qp, slot, pkt, mem, num, len);
+	if (whole && srn_lease_may(mem))
+		skb = lend_run(qp, slot, pkt, mem, num, len);
+	return skb ?: copy_run(qp, slot, pkt, mem, num, len);
 }
 
 /* One by itself would be carried, and so would be what follows until it has come: none is left over at
@@ -254,14 +256,13 @@ static struct sk_buff *place(struct srn_qp *qp, const struct srn_replay_slot *sl
 	return begin_run(qp, slot, pkt, num, len, NULL, true);
 }
 
-static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget)
+static u32 run_packets(struct srn_qp *qp, const struct srn_read_packet *pkt, int budget,
+		       bool *whole)
 {
-	bool stays;	/* an answer asks nobody */
-
 	if (pkt->last || qp->resp.doubt || qp->mtu < SRN_REF_MIN)
 		return 1;
 	return srn_run_packets(&qp->path, min_t(u32, budget, DIV_ROUND_UP(pkt->left, qp->mtu)),
-			       qp->mtu, &stays);
+			       qp->mtu, whole);
 }
 
 /* What has its bytes: a run, if it may be one, or a packet; @num: how many packets that is. @first: nothing
@@ -272,10 +273,11 @@ static struct sk_buff *carry(struct srn_qp *qp, struct srn_replay_slot *slot,
 			     int budget, u32 *num)
 {
 	struct sk_buff *skb = NULL;
+	bool whole = false;
 
-	*num = run_packets(qp, pkt, budget);
+	*num = run_packets(qp, pkt, budget, &whole);
 	if (*num > 1)
-		skb = build_run(qp, slot, pkt, mem, *num);
+		skb = build_run(qp, slot, pkt, mem, *num, whole);
 	if (!skb) {
 		*num = 1;
 		skb = build_read(qp, slot, pkt, mem, pkt->last && first);

@@ -61,7 +61,7 @@ static bool may_sleep(struct srn_qp *qp)
  */
 static bool leaves_path_empty(struct srn_qp *qp)
 {
-	return qp->req.psns > 1 && !srn_run_stays(&qp->path, qp->req.psns, qp->mtu);
+	return qp->req.psns > 1 && !srn_run_is_whole(&qp->path, qp->req.psns, qp->mtu);
 }
 
 /* Of each message, in packets of which a window has SRN_WINDOW: of the longest it has fewer. */

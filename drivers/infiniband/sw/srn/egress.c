@@ -89,12 +89,12 @@ u32 srn_egress_packets(const struct dst_entry *dst)
 	return max(READ_ONCE(dst->dev->gso_max_segs), 1u);
 }
 
-u32 srn_egress_room(const struct dst_entry *dst, bool is_v6, bool whole)
+u32 srn_egress_room(const struct dst_entry *dst, bool is_v6, bool uncut_by_mtu)
 {
 	const struct net_device *ndev = dst->dev;
 	u32 most = is_v6 ? READ_ONCE(ndev->gso_max_size) : READ_ONCE(ndev->gso_ipv4_max_size);
 
-	if (whole)
+	if (uncut_by_mtu)
 		most = min(most, dst_mtu(dst));
 	return most - min_t(u32, most, HEADERS);
 }

@@ -27,8 +27,8 @@ u32 srn_egress_packets(const struct dst_entry *dst);
 
 /**
  * srn_egress_room() - for what is behind the headers, of what the netdev takes at once
- * @whole: nobody cuts it, so that the MTU is a limit, too
+ * @uncut_by_mtu: nobody cuts it, so that the MTU is a limit, too
  */
-u32 srn_egress_room(const struct dst_entry *dst, bool is_v6, bool whole);
+u32 srn_egress_room(const struct dst_entry *dst, bool is_v6, bool uncut_by_mtu);
 
 #endif

@@ -22,18 +22,18 @@ static inline bool srn_notify_is_time(u64 *next_ns, u64 now, u64 pause_ns)
 
 /**
  * srn_notify_is_much() - whether a mark is to be told, on a packet of @bytes
- * @whole: bytes of the largest packet of the connection
+ * @full: bytes of the largest packet of the connection
  * @random: any number
  *
- * A queue marks packets, however short they are. Who sends short ones would be told more often for the same
- * bytes, and have less of the path: so each mark on a whole packet is told of, and on others as many as bytes
- * make whole ones (RFC 7141, 2.2), by lot. Counted out they would be evenly spaced: never so close that two are
- * one cut for who is told, which those on whole packets often are, and short packets would have less again (so it is in
- * a model).
+ * A queue marks packets, however short they are. Who sends short ones would be told more often for
+ * the same bytes, and have less of the path: so each mark on a full packet is told of, and on others
+ * as many as bytes make full ones (RFC 7141, 2.2), by lot. Counted out they would be evenly spaced:
+ * never so close that two are one cut for who is told, which those on full packets often are, and
+ * short packets would have less again (so it is in a model).
  */
-static inline bool srn_notify_is_much(u32 bytes, u32 whole, u32 random)
+static inline bool srn_notify_is_much(u32 bytes, u32 full, u32 random)
 {
-	return bytes >= whole || ((u64)random * whole) >> 32 < bytes;
+	return bytes >= full || ((u64)random * full) >> 32 < bytes;
 }
 
 /**

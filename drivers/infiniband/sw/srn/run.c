@@ -58,7 +58,7 @@ static bool passes_whole(const struct net_device *ndev)
 	       !has_hooks(ndev);
 }
 
-static bool route_takes(struct srn_path *path, const struct dst_entry *dst)
+static bool route_takes_whole(struct srn_path *path, const struct dst_entry *dst)
 {
 	const struct net_device *ndev = dst->dev;
 
@@ -96,35 +96,35 @@ static bool is_wanted(void)
 }
 
 /* The route is looked up once: it may have gone by the next time. */
-u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *stays)
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *whole)
 {
 	const struct dst_entry *dst;
 	u32 most = 1;
-	bool takes;
+	bool takes_whole;
 
-	*stays = false;
+	*whole = false;
 	if (num < 2 || !is_wanted())
 		return 1;
 	dst = srn_path_dst(path);
 	if (!dst)
 		return 1;
-	takes = route_takes(path, dst);
-	if (takes || route_cuts(path, dst))
+	takes_whole = route_takes_whole(path, dst);
+	if (takes_whole || route_cuts(path, dst))
 		most = min3(room(dst, path->is_v6) / each, (u32)SRN_RUN_MAX, srn_egress_packets(dst));
 	most = share(num, max(most, 1u));
-	*stays = takes && most > 1;
+	*whole = takes_whole && most > 1;
 	return most;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_run_packets);
 
-bool srn_run_stays(struct srn_path *path, u32 num, u32 each)
+bool srn_run_is_whole(struct srn_path *path, u32 num, u32 each)
 {
-	bool stays;
+	bool whole;
 
-	srn_run_packets(path, num, each, &stays);
-	return stays;
+	srn_run_packets(path, num, each, &whole);
+	return whole;
 }
-EXPORT_SYMBOL_IF_KUNIT(srn_run_stays);
+EXPORT_SYMBOL_IF_KUNIT(srn_run_is_whole);
 
 u32 srn_run_messages(struct srn_path *path)
 {
@@ -133,7 +133,7 @@ u32 srn_run_messages(struct srn_path *path)
 
 	if (!dst)
 		return 1;
-	if (route_takes(path, dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
+	if (route_takes_whole(path, dst) && room(dst, path->is_v6) >= SRN_PACK_BYTES)
 		most = min_t(u32, srn_egress_packets(dst), SRN_PACK_MAX);
 	return most;
 }
@@ -166,7 +166,7 @@ u32 srn_run_bare_packets(struct srn_path *path, u32 num)
 	if (num < 2 || !is_wanted())
 		return 1;
 	dst = srn_path_dst(path);
-	if (!dst || !is_lo(dst) || !route_takes(path, dst) || is_watched(dst->dev))
+	if (!dst || !is_lo(dst) || !route_takes_whole(path, dst) || is_watched(dst->dev))
 		return 1;
 	return share(num, min_t(u32, SRN_RUN_MAX, srn_egress_packets(dst)));
 }
@@ -205,13 +205,13 @@ static u32 longest(const struct srn_run_cut *cut)
 }
 
 /* How the stack cuts it, or, on lo, that it has nothing to cut. */
-static void set_gso(struct sk_buff *skb, u32 num, u32 size, bool whole)
+static void set_gso(struct sk_buff *skb, u32 num, u32 size, bool on_lo)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 
-	info->gso_type = whole ? 0 : SRN_RUN_GSO_TYPE;
-	info->gso_size = whole ? 0 : size;
-	info->gso_segs = whole ? 0 : num;
+	info->gso_type = on_lo ? 0 : SRN_RUN_GSO_TYPE;
+	info->gso_size = on_lo ? 0 : size;
+	info->gso_segs = on_lo ? 0 : num;
 }
 
 /* The checksum is 0 and stays it: level 1, since UDP takes one off. */

@@ -46,21 +46,21 @@ extern bool srn_run_stopped;
 /**
  * srn_run_packets() - how many packets of @each bytes of payload may be one run on @path
  * @num: as many as there are
- * @stays: where it is one, whether nothing on this host has to cut it, as far as its route tells; else false
+ * @whole: where it is one, whether nothing on this host has to cut it, as far as its route tells; else false
  *
  * What cuts them may be in front of the path's netdev. Return: 1 where the path takes no runs. BH disabled.
  */
-u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *stays);
+u32 srn_run_packets(struct srn_path *path, u32 num, u32 each, bool *whole);
 
 /**
- * srn_run_stays() - whether there are such runs on @path, and nothing on this host has to cut them, as far as
- * its route tells
+ * srn_run_is_whole() - whether there are such runs on @path, and nothing on this host has to cut them, as far
+ * as its route tells
  * @num: as srn_run_packets()
  * @each: as srn_run_packets()
  *
  * BH disabled.
  */
-bool srn_run_stays(struct srn_path *path, u32 num, u32 each);
+bool srn_run_is_whole(struct srn_path *path, u32 num, u32 each);
 
 /**
  * srn_run_bare_packets() - how many packets may be one run without payload on @path

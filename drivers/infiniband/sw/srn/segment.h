@@ -17,6 +17,7 @@ struct srn_wqe;
  * @num: packets
  * @first: carries the headers of the message's start (RETH)
  * @last: the message ends with it
+ * @whole: a run that nothing on this host has to cut, as far as its route tells
  * @psn: its PSN
  * @npsn: PSNs it uses up (READ: as many as it has response packets)
  * @offset: of its payload in the message, bytes
@@ -28,7 +29,7 @@ struct srn_plan {
 	u32 num;
 	bool first;
 	bool last;
-	bool whole;	/* a run that nothing on this host has to cut, as far as its route tells */
+	bool whole;
 	u32 psn;
 	u32 npsn;
 	u32 offset;

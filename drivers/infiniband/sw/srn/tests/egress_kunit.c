@@ -220,12 +220,12 @@ static void srn_egress_many_test(struct kunit *test)
 static const struct room_row {
 	const char *desc;
 	u32 size4, size6, mtu, room;
-	bool is_v6, whole;
+	bool is_v6, uncut_by_mtu;
 } room_rows[] = {
 	{ "IPv4", 30000, 60000, 1500, 30000 - 256 },
 	{ "IPv6", 30000, 60000, 1500, 60000 - 256, .is_v6 = true },
-	{ "whole", 30000, 60000, 20000, 20000 - 256, .whole = true },
-	{ "whole, and little", 30000, 60000, 65536, 30000 - 256, .whole = true },
+	{ "uncut by the MTU", 30000, 60000, 20000, 20000 - 256, .uncut_by_mtu = true },
+	{ "uncut by the MTU, and little", 30000, 60000, 65536, 30000 - 256, .uncut_by_mtu = true },
 	{ "nothing", 100, 100, 1500, 0 },
 };
 
@@ -240,7 +240,7 @@ static void srn_egress_room_test(struct kunit *test)
 	dst->dev->gso_ipv4_max_size = row->size4;
 	dst->dev->gso_max_size = row->size6;
 	dst->dev->mtu = row->mtu;
-	KUNIT_EXPECT_EQ(test, srn_egress_room(dst, row->is_v6, row->whole), row->room);
+	KUNIT_EXPECT_EQ(test, srn_egress_room(dst, row->is_v6, row->uncut_by_mtu), row->room);
 }
 
 /* How many packets the skbs had that were handed to the route. */

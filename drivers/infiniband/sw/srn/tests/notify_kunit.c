@@ -30,7 +30,7 @@ static void srn_notify_pause_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, srn_notify_is_time(&next, now, PAUSE_NS));
 }
 
-/* Of the largest packets each, of others as many as bytes make whole ones, whichever they are. */
+/* Of the largest packets each, of others as many as bytes make full ones, whichever they are. */
 static void srn_notify_bytes_test(struct kunit *test)
 {
 	static const struct { u32 bytes, told; } rows[] = {

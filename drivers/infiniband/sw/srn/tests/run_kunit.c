@@ -544,7 +544,7 @@ static void srn_run_packets_test(struct kunit *test)
 	struct netdev_queue *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
 	enum srn_crc_impl before;
 	struct srn_path *path;
-	bool stays;
+	bool whole;
 
 	KUNIT_ASSERT_NOT_NULL(test, tx);
 	RCU_INIT_POINTER(tx->qdisc, row->queue ? &queue : &no_queue);
@@ -559,9 +559,9 @@ static void srn_run_packets_test(struct kunit *test)
 	path = new_path_by(test, false, dev);
 	before = srn_crc32_use(row->slow ? SRN_CRC_FOLD : SRN_CRC_CLMUL);
 	local_bh_disable();
-	KUNIT_EXPECT_EQ(test, srn_run_packets(path, row->num, row->each, &stays), row->packets);
-	KUNIT_EXPECT_EQ(test, stays, row->packets > 1 && !row->cut);
-	KUNIT_EXPECT_EQ(test, srn_run_stays(path, row->num, row->each), row->packets > 1 && !row->cut);
+	KUNIT_EXPECT_EQ(test, srn_run_packets(path, row->num, row->each, &whole), row->packets);
+	KUNIT_EXPECT_EQ(test, whole, row->packets > 1 && !row->cut);
+	KUNIT_EXPECT_EQ(test, srn_run_is_whole(path, row->num, row->each), row->packets > 1 && !row->cut);
 	local_bh_enable();
 	srn_crc32_use(before);
 	migrate_enable();
