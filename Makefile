@@ -104,7 +104,7 @@ $(CMAKE_BUILD)/build.ninja:
 		$(if $(GCOV),-DSRN_GCOV=ON)
 
 .PHONY: tools
-tools: deps-tests $(CMAKE_BUILD)/build.ninja ## srnbench, srnverify
+tools: deps-tools $(CMAKE_BUILD)/build.ninja ## srnbench, srnverify
 	cmake --build $(CMAKE_BUILD) -j $(JOBS) --target srnbench srnverify
 
 .PHONY: tests
@@ -206,6 +206,10 @@ sparse: deps-tests ## a build with W=1 and sparse (C=2) that must be silent
 deps: ## install the Debian packages that building and using srn needs (no kernel)
 	scripts/deps
 
+.PHONY: deps-tools
+deps-tools: ## install what the tools want as well: libraries (no kernel)
+	scripts/deps tools
+
 .PHONY: deps-tests
 deps-tests: ## install those of the tests as well: a 6.12 kernel, its source, QEMU, ...
 	scripts/deps tests
@@ -264,4 +268,4 @@ help: ## this list
 	@echo 'usage: make [target] [KDIR=/path/to/kernel]   (without a target: all)'
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z% -]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z0-9% -]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

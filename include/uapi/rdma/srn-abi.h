@@ -2,7 +2,8 @@
 /*
  * The contract between the srn kernel module and its rdma-core provider.
  *
- * Each queue is one mapping: a control block, then the slots. Indices are
+ * A CQ, an SRQ, and the two queues of a QP together are a mapping each: a control
+ * block, then the slots (of a QP those of the SQ, then those of the RQ). Indices are
  * free-running 32-bit counters; a slot is index & (entries - 1). Each index has
  * one writer:
  *

@@ -60,9 +60,9 @@ void srn_answer_again_read(struct srn_qp *qp, u32 psn, const struct srn_range *r
 	if (get_mem(qp, range->va, range->rkey, range->len, &mem))
 		return;
 	put_mem(mem);
-	/* It may have been lost for being a run. */
 	/* All that is on its way is behind it: carried_psn may go back for it. */
 	static_assert(SRN_RUN_DOUBT >= SRN_WINDOW_READS && SRN_RUN_DOUBT <= U16_MAX);
+	/* It may have been lost for being a run. */
 	qp->resp.doubt = SRN_RUN_DOUBT;
 	answer_again(qp, slot, psn, range->len);
 }

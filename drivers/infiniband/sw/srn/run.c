@@ -26,7 +26,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_run_stopped);
 
 static bool runs = true;
 module_param(runs, bool, 0644);
-MODULE_PARM_DESC(runs, "send messages uncut, to what takes them so, or to where they are cut (default: yes)");
+MODULE_PARM_DESC(runs, "send a message as one skb where the netdev takes it, or where the stack would cut it anyway (default: yes)");
 
 /* What takes it whole. */
 #define NEEDS	(NETIF_F_SG | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_FRAGLIST)
