@@ -50,6 +50,7 @@ void srn_clock_cancel(struct srn_clock *clock)
 	if (hrtimer_try_to_cancel(&clock->timer) <= 0)
 		return;
 	clock->armed = false;
+	clock->sets = 0;
 	clock->cancels--;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_clock_cancel);

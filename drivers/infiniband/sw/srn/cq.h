@@ -79,7 +79,7 @@ u32 srn_cq_post_many(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, boo
 		     struct ib_qp *qp);
 
 /**
- * srn_cq_post_spare() - as srn_cq_post_many(), what a QP flushes that is being destroyed: errors
+ * srn_cq_post_spare() - as srn_cq_post_many(), what a QP flushes that is being destroyed
  *
  * What finds no room is left out, and overruns nothing: other QPs have their completions there, and nobody has made
  * the CQ large enough for these.

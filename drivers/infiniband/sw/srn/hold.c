@@ -285,9 +285,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_hold_add);
 
 u32 srn_hold_span(const struct srn_hold *hold, u32 expected)
 {
-	if (!hold->last)
-		return 0;
-	return srn_psn_diff(psn_of(hold->last), expected) + num_psns(hold, to_skb(hold->last)) - 1;
+	s32 ahead = hold->last ? srn_psn_diff(psn_of(hold->last), expected) : -1;
+
+	return ahead < 0 ? 0 : ahead + num_psns(hold, to_skb(hold->last)) - 1;
 }
 
 u32 srn_hold_ahead(const struct srn_dev *dev, const struct srn_hold *hold, u32 expected)
@@ -311,14 +311,20 @@ bool srn_hold_is_due(const struct srn_hold *hold, u32 expected)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_hold_is_due);
 
+bool srn_hold_has_passed(const struct srn_hold *hold, u32 expected)
+{
+	struct rb_node *first = rb_first(&hold->tree);
+
+	return first && srn_psn_diff(psn_of(first), expected) < 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_hold_has_passed);
+
 bool srn_hold_drop_behind(struct srn_dev *dev, struct srn_hold *hold, u32 expected, int *budget)
 {
-	struct rb_node *first;
 	bool more;
 
-	while ((more = (first = rb_first(&hold->tree)) && srn_psn_diff(psn_of(first), expected) < 0) &&
-	       *budget > 0) {
-		kfree_skb(take_out(dev, hold, first));
+	while ((more = srn_hold_has_passed(hold, expected)) && *budget > 0) {
+		kfree_skb(take_out(dev, hold, rb_first(&hold->tree)));
 		--*budget;
 	}
 	let_go(hold);
@@ -338,8 +344,8 @@ void srn_hold_put_back(struct srn_dev *dev, struct srn_hold *hold, struct sk_buf
 {
 	struct place at;
 
-	/* What failed meanwhile has no holder, and holds nothing any more. */
-	if (hold->holder && find_place(hold, srn_pkt(skb)->psn, &at))
+	/* In the round in which it was taken out nobody has let go of the holder. */
+	if (find_place(hold, srn_pkt(skb)->psn, &at))
 		insert(dev, hold, skb, &at);
 	else
 		kfree_skb(skb);

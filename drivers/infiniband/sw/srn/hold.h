@@ -90,6 +90,9 @@ static inline bool srn_hold_is_empty(const struct srn_hold *hold)
 /** srn_hold_is_single() - whether one request is held */
 bool srn_hold_is_single(const struct srn_hold *hold);
 
+/** srn_hold_has_passed() - whether one is held that is behind @expected: srn_hold_drop_behind() is not done */
+bool srn_hold_has_passed(const struct srn_hold *hold, u32 expected);
+
 /** srn_hold_is_due() - whether what is held first has the PSN @expected, or one behind that */
 bool srn_hold_is_due(const struct srn_hold *hold, u32 expected);
 

@@ -182,11 +182,11 @@ static inline void srn_qp_get_cap(const struct srn_qp *qp, struct ib_qp_cap *cap
 static inline void srn_qp_allow_flush(struct srn_qp *qp)
 {
 	srn_turn_assert_owned(&qp->turn);
-	qp->flush_left = qp->sq.entries + qp->rq.entries;
+	qp->flush_left = qp->sq.entries + qp->rq.entries + qp->rq.open;
 }
 
 /* In the place of flush_left: it is being destroyed, and what it flushes overruns no CQ. */
-#define SRN_QP_GONE	(-1)
+#define SRN_QP_GONE	INT_MIN
 
 static inline bool srn_qp_is_gone(const struct srn_qp *qp)
 {

@@ -14,6 +14,7 @@
 #include "convoy.h"
 #include "gather.h"
 #include "hello.h"
+#include "hold.h"
 #include "notify.h"
 #include "parse.h"
 #include "path.h"
@@ -289,7 +290,8 @@ static bool run_flush(struct srn_qp *qp)
 	srn_requester_reset(qp);
 	if (qp->state == IB_QPS_ERR)
 		more |= srn_rq_flush(qp, &rest);
-	qp->flush_left -= budget - rest;
+	if (!qp->who.kernel)
+		qp->flush_left -= budget - rest;
 	return more && flush_budget(qp) > 0;
 }
 
@@ -391,13 +393,21 @@ static void go_on(struct srn_qp *qp)
 		srn_turn_run(&qp->turn);
 }
 
+/* Whether a packet that comes now is the next to be looked at. */
+static bool is_next(const struct srn_qp *qp)
+{
+	return skb_queue_empty_lockless(&qp->rxq) &&
+	       (likely(srn_hold_is_empty(&qp->resp.hold)) ||
+		!srn_hold_has_passed(&qp->resp.hold, qp->resp.msg.psn));
+}
+
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
 	bool owned = srn_turn_take(&qp->turn, SRN_TURN_RX);
 	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
 
-	/* With a turn that is taken back from a worker there may be packets that came before. */
-	if (owned && (skb_queue_empty_lockless(&qp->rxq) || srn_rxq_is_notice(skb))) {
+	/* With a turn that is taken back from a worker there may be packets that came before, or are held and passed. */
+	if (owned && (is_next(qp) || srn_rxq_is_notice(skb))) {
 		srn_rxq_count(qp, skb);
 		rx_one(qp, skb);
 	} else {

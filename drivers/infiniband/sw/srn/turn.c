@@ -311,6 +311,9 @@ static void run_away(struct work_struct *work)
 	int round = 0;
 
 	srn_delay(SRN_DELAY_AWAY);
+	/* With the turn it keeps its CPU: nobody could take it from there. (In PREEMPT_RT a round itself may lose it.) */
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable();
 	come_back(turn);
 	do {
 		local_bh_disable();
@@ -318,13 +321,16 @@ static void run_away(struct work_struct *work)
 		if (next == LISTED) {
 			leave(turn, SRN_DUE_REST);
 			next = GONE;
-		} else if (next != GONE && (++round == ROUNDS_AWAY || need_resched())) {
-			/* Whoever comes while this thread has no CPU can take it back. */
-			srn_turn_send_away(turn);
-			next = GONE;
 		}
 		local_bh_enable();
-	} while (next != GONE);
+	} while (next != GONE && ++round < ROUNDS_AWAY && !need_resched());
+	if (next != GONE) {
+		local_bh_disable();
+		srn_turn_send_away(turn);
+		local_bh_enable();
+	}
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable();
 }
 
 bool srn_turn_may_go_away(const struct srn_turn *turn)

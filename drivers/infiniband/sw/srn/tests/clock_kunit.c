@@ -225,6 +225,7 @@ static void srn_clock_cancelled_test(struct kunit *test)
 	fire_for_nothing(b, 1);
 	srn_clock_set(&b->clock, SRN_ALARM_ACK, TICK);
 	srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+	KUNIT_EXPECT_EQ(test, b->clock.sets, 0);
 	b->clock.cancels = 0;
 	srn_clock_set(&b->clock, SRN_ALARM_RNR, 2 * TICK);
 	srn_turn_disown(&b->turn);

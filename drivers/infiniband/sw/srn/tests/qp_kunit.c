@@ -139,6 +139,27 @@ static void srn_qp_flush_both_test(struct kunit *test)
 	}
 }
 
+/* Nor do its sends overrun a CQ that others have filled. */
+static void srn_qp_flush_sends_for_good_test(struct kunit *test)
+{
+	struct srn_dev *dev = fake_dev(test);
+	struct srn_cq *cq = new_cq(test, dev, 4);
+	struct srn_qp *qp = new_user_qp(test, dev, cq, 2);
+	struct srn_cqe cqe = {};
+	int i;
+
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_TRUE(test, srn_cq_post(cq, &cqe, false, NULL));
+	qp->page->sq_tail = 1;
+	mutex_init(&dev->ibdev.unregistration_lock);
+	mutex_lock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	mutex_unlock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, cq->prod, 4);
+	KUNIT_EXPECT_FALSE(test, cq->overrun);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
+}
+
 /* Something was missing, of requests and of answers: nothing of what was known of it is left. */
 static void srn_qp_forgets_gaps_test(struct kunit *test)
 {
@@ -327,6 +348,7 @@ static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
 	KUNIT_CASE(srn_qp_flush_for_good_test),
 	KUNIT_CASE(srn_qp_flush_both_test),
+	KUNIT_CASE(srn_qp_flush_sends_for_good_test),
 	KUNIT_CASE(srn_qp_forgets_gaps_test),
 	KUNIT_CASE(srn_qp_gone_test),
 	KUNIT_CASE(srn_qp_forgotten_test),

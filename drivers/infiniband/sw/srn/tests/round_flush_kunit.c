@@ -121,6 +121,24 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	}
 }
 
+/* The receive that a message has begun to fill is none of the queue's any more, and flushed besides. */
+static void srn_round_flush_open_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 4, NULL);
+
+	qp->who.kernel = false;
+	qp->sq.entries = 0;
+	qp->rq.open = true;
+	qp->page->rq_tail = 4;
+	srn_turn_own(&qp->turn);
+	srn_qp_allow_flush(qp);
+	srn_turn_disown(&qp->turn);
+	srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 5);
+	KUNIT_EXPECT_EQ(test, qp->page->rq_head, 4);
+}
+
 /* Nor is such an index a receive request for who sends. */
 static void srn_round_receive_garbage_test(struct kunit *test)
 {
@@ -242,6 +260,7 @@ static struct kunit_case srn_round_flush_cases[] = {
 	KUNIT_CASE(srn_round_post_calls_no_handler_test),
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
+	KUNIT_CASE(srn_round_flush_open_test),
 	KUNIT_CASE(srn_round_receive_garbage_test),
 	KUNIT_CASE(srn_round_moving_tail_test),
 	KUNIT_CASE(srn_round_doorbell_parts_test),
