@@ -65,7 +65,7 @@ Network::Network(const Options& options)
   for (Domain& domain : domains_) {
     srn_lately_start(&domain.known, 0);
     srn_rota_init(&domain.rota);
-    domain.has_rota = options.rota && options.connections > options.domains * SRN_ROTA_PLACES;
+    domain.has_rota = options.rota && options.connections > options.domains * SRN_ROTA_FEW;
   }
   for (int i = 0; i < options.connections; ++i) {
     const auto psn = static_cast<uint32_t>(SRN_PSN_MASK - random_() % kBeforeWrap);

@@ -493,6 +493,82 @@ INSTANTIATE_TEST_SUITE_P(At, SlowTurns,
                            return std::to_string(static_cast<int>(info.param.rate)) + "Mbps";
                          });
 
+class SomeTurns : public testing::TestWithParam<int> {};
+
+// Fewer than there are places for, which begin with few packets, so that these fit. What each of
+// them knows of a queue it does not leave to others, as nobody waits for its place.
+TEST_P(SomeTurns, LoseLittleFromTheFirstPacket) {
+  Options options{
+      .connections = GetParam(), .domains = 1, .rota = true, .warm_up = 0, .seconds = 4};
+  Report report = Worst(options);
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LT(report.dropped, 0.005);
+  options.link.rate = 8e6;
+  options.timeout = 17;
+  options.seconds = 13;
+  report = Worst(options);
+  EXPECT_GE(report.goodput, 0.97);
+  EXPECT_LT(report.dropped, 0.01);
+}
+INSTANTIATE_TEST_SUITE_P(Of, SomeTurns, testing::Values(9, 16),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+struct Distant {
+  int connections;
+  int rtt;  // ms
+};
+
+class FarTurns : public testing::TestWithParam<Distant> {};
+
+// Once a path is known to be far nobody takes turns: it is used as well as without, though the
+// timeout is shorter than it, or packets are lost.
+TEST_P(FarTurns, AreNone) {
+  const Distant& path = GetParam();
+  for (const double loss : {0.0, 0.01}) {
+    Options options{.connections = path.connections,
+                    .domains = 1,
+                    .link = {.propagation = path.rtt * uint64_t{1'000'000} / 2, .loss = loss},
+                    .warm_up = 2,
+                    .seconds = 4};
+    const double without = Worst(options).goodput;
+    options.rota = true;
+    EXPECT_GE(Worst(options).goodput, without - 0.03);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Of, FarTurns,
+                         testing::Values(Distant{17, 14}, Distant{64, 14}, Distant{256, 14},
+                                         Distant{17, 40}, Distant{64, 40}, Distant{256, 40},
+                                         Distant{17, 100}, Distant{64, 100}, Distant{256, 100}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.connections) + "At" +
+                                  std::to_string(info.param.rtt) + "ms";
+                         });
+
+class LongQueue : public testing::TestWithParam<Distant> {};
+
+// But where a queue takes longer than that path they do, from the first packet on: as long as it
+// stands it covers the round trip between two shifts.
+TEST_P(LongQueue, IsTakenInTurns) {
+  const Distant& path = GetParam();
+  const Report report =
+      Worst({.connections = path.connections,
+             .domains = 1,
+             .rota = true,
+             .link = {.rate = 8e6, .propagation = path.rtt * uint64_t{1'000'000} / 2},
+             .timeout = 17,
+             .warm_up = 0,
+             .seconds = 40});
+  EXPECT_GE(report.goodput, 0.95);
+  EXPECT_LT(report.dropped, 0.01);
+}
+INSTANTIATE_TEST_SUITE_P(Of, LongQueue,
+                         testing::Values(Distant{64, 14}, Distant{256, 14}, Distant{64, 50},
+                                         Distant{256, 50}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.connections) + "At" +
+                                  std::to_string(info.param.rtt) + "ms";
+                         });
+
 // Without a rota there are more of them than packets that fit.
 TEST(NoTurns, AreWhatMakesTheDifference) {
   Options options{.connections = 256, .domains = 1};

@@ -9,6 +9,8 @@ namespace {
 
 // asking.c, ACKREQ_EVERY
 constexpr uint32_t kAskEvery = 32;
+// shift.c, RELEASED
+constexpr int kReleased = 16;
 // Of a local ACK timeout (9.7.6.1.3), of which the code is the logarithm, ns.
 constexpr uint64_t kTimeoutUnit = 4096;
 
@@ -95,6 +97,10 @@ bool Sender::HasPlace() {
   srn_shift& shift = member_.shift;
   srn_rota& rota = domain_.rota;
   if (!domain_.has_rota) return true;
+  if (srn_rota_is_far(&rota)) {
+    if (shift.on) Disband();
+    return true;
+  }
   bool over = shift.due || srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
   if (shift.on && over && !srn_rota_is_wanted(&rota)) {
     shift.sent = 0;
@@ -111,9 +117,19 @@ bool Sender::HasPlace() {
   return may;
 }
 
-bool Sender::TakesPart() const {
-  return !retry_.probing() && !srn_rota_is_far(&domain_.rota, &window_.crowd);
+// shift.c, disband().
+void Sender::Disband() {
+  const auto wake = [](const srn_shift* shift) {
+    reinterpret_cast<const Member*>(shift)->sender->Wake();
+  };
+
+  if (const srn_shift* next = srn_rota_yield(&domain_.rota, &member_.shift)) wake(next);
+  for (int i = 0; i < kReleased && srn_rota_release(&domain_.rota, wake); ++i) {
+  }
+  srn_window_widen(&window_);
 }
+
+bool Sender::TakesPart() const { return !retry_.probing() && !srn_rota_is_far(&domain_.rota); }
 
 // shift.c, srn_shift_yield().
 void Sender::EndRound() {
@@ -186,8 +202,12 @@ void Sender::Progress(uint32_t una) {
 }
 
 void Sender::LookAtDelay() {
+  const bool again = window_.timed_again;
   retry_.LookAtDelay();
-  srn_rota_look(&domain_.rota, &window_.crowd);
+  if (again)
+    srn_rota_look_again(&domain_.rota);
+  else if (!srn_rota_is_near(&domain_.rota))
+    srn_rota_look(&domain_.rota, &window_.crowd);
 }
 
 uint32_t Sender::NewestPlain() const {

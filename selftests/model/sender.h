@@ -69,6 +69,7 @@ class Sender {
   bool MayGo();
   bool HasPlace();
   bool TakesPart() const;
+  void Disband();
   void EndRound();
   bool IsLong();
   void Yield(bool more);

@@ -30,8 +30,6 @@
  */
 #define LONG_NS		(2 * NSEC_PER_MSEC)
 #define LONG_PART	16
-/* And one that a round trip more or less leaves empty. */
-#define FAR_NS		(12 * NSEC_PER_MSEC)
 /* From here on one packet at a time would take too long. */
 #define BLIND_NS	(20 * NSEC_PER_MSEC)
 /* So many times in a row more than a quarter lost is no chance; fewer that were sent count as this many. */
@@ -190,18 +188,6 @@ bool srn_crowd_has_room(const struct srn_crowd *c)
 	return c->delay_ns < max(noise(c), c->left ? c->enough_ns : 0) / 2;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_crowd_has_room);
-
-bool srn_crowd_is_near(const struct srn_crowd *c)
-{
-	return c->least_ns < FAR_NS;
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_near);
-
-bool srn_crowd_is_far(const struct srn_crowd *c)
-{
-	return is_known(c) && !srn_crowd_is_near(c);
-}
-EXPORT_SYMBOL_IF_KUNIT(srn_crowd_is_far);
 
 static bool is_long_and_empty(const struct srn_crowd *c)
 {

@@ -74,12 +74,6 @@ static inline bool srn_crowd_is(const struct srn_crowd *c)
 /** srn_crowd_is_old() - at @now_ns the last delay says nothing of what is lost */
 bool srn_crowd_is_old(const struct srn_crowd *c, u64 now_ns);
 
-/** srn_crowd_is_near() - the path is known, and not far */
-bool srn_crowd_is_near(const struct srn_crowd *c);
-
-/** srn_crowd_is_far() - the path is so long that it is empty for long if who sends waits for what is out */
-bool srn_crowd_is_far(const struct srn_crowd *c);
-
 /** srn_crowd_has_room() - nothing queues; or where queues are minded, not much of what may */
 bool srn_crowd_has_room(const struct srn_crowd *c);
 

@@ -75,4 +75,24 @@ static inline unsigned int srn_known_users(const struct srn_known_path *p)
  */
 u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns);
 
+/** srn_known_look() - behind that: what its connection knows of the path by now is @crowd. BH disabled */
+static inline void srn_known_look(struct srn_known_path *p, const struct srn_crowd *crowd)
+{
+	if (likely(srn_rota_is_near(&p->rota)))
+		return;
+	spin_lock(&p->rota_lock);
+	srn_rota_look(&p->rota, crowd);
+	spin_unlock(&p->rota_lock);
+}
+
+/** srn_known_look_again() - what was answered had gone more than once: nobody knows how long that took. BH disabled */
+static inline void srn_known_look_again(struct srn_known_path *p)
+{
+	if (likely(srn_rota_is_near(&p->rota)))
+		return;
+	spin_lock(&p->rota_lock);
+	srn_rota_look_again(&p->rota);
+	spin_unlock(&p->rota_lock);
+}
+
 #endif

@@ -5,11 +5,20 @@
 #include <kunit/visibility.h>
 #include <linux/compiler.h>
 #include <linux/export.h>
+#include <linux/limits.h>
+
+/* So many answers say whether there is a queue that takes longer than the path, but for the first of all. */
+#define ANSWERS		32
+/* Those are as many as places; or as many as come in so many times what the first of them takes. */
+#define FIRST_TRIPS	3
+/* For so long it counts. */
+#define QUEUE_NS	(32 * (u64)NSEC_PER_SEC)
 
 void srn_rota_init(struct srn_rota *rota)
 {
 	*rota = (struct srn_rota){};
 	INIT_LIST_HEAD(&rota->waiting);
+	rota->least_ns = U64_MAX;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_rota_init);
 
@@ -23,7 +32,7 @@ static void begin(struct srn_shift *shift)
 	smp_store_release(&shift->on, true);
 }
 
-/* Behind begin(), if it is given a place: at each moment it waits or has one. */
+/* Behind begin(), if it is given a place, or behind its being told: who neither waits nor has one may be gone. */
 static void dequeue(struct srn_rota *rota, struct srn_shift *shift)
 {
 	list_del(&shift->node);
@@ -72,3 +81,78 @@ struct srn_shift *srn_rota_yield(struct srn_rota *rota, struct srn_shift *shift)
 	return next;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_rota_yield);
+
+bool srn_rota_release(struct srn_rota *rota, void (*wake)(const struct srn_shift *shift))
+{
+	struct srn_shift *next;
+
+	next = list_first_entry_or_null(&rota->waiting, struct srn_shift, node);
+	if (!next)
+		return false;
+	wake(next);
+	dequeue(rota, next);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_release);
+
+static void judge(struct srn_rota *rota, bool far, u64 until_ns)
+{
+	WRITE_ONCE(rota->far, far);
+	rota->known = true;
+	rota->until_ns = until_ns;
+	rota->answers = 0;
+	rota->slow = 0;
+}
+
+/* Answers come until there are enough to judge by. */
+static bool is_enough(const struct srn_rota *rota, u64 now_ns)
+{
+	if (!rota->known)
+		return rota->answers >= SRN_ROTA_PLACES || now_ns >= rota->until_ns;
+	return rota->answers >= ANSWERS;
+}
+
+/* Whether a queue takes longer than the path: that is how long those took that it made slow. At the beginning the first
+ * ones stand behind others that are few. What else makes one slow, such as a hole before it, does not so to all.
+ */
+static bool is_queue(const struct srn_rota *rota, const struct srn_crowd *crowd)
+{
+	if (rota->far)
+		return rota->slow == rota->answers && srn_crowd_is(crowd);
+	return rota->slow * (rota->known ? 2 : 4) >= rota->answers;
+}
+
+void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *crowd)
+{
+	u64 now = crowd->now_ns;
+
+	WRITE_ONCE(rota->least_ns, min(rota->least_ns, crowd->least_ns));
+	if (srn_rota_is_near(rota)) {
+		judge(rota, false, 0);
+		return;
+	}
+	if (!rota->until_ns) {
+		rota->until_ns = now + FIRST_TRIPS * rota->least_ns;
+		rota->answers = 0;
+	}
+	rota->answers++;
+	rota->slow += crowd->least_ns + crowd->delay_ns >= 2 * rota->least_ns;
+	if (is_enough(rota, now)) {
+		if (is_queue(rota, crowd))
+			judge(rota, false, now + QUEUE_NS);
+		else if (rota->known)
+			judge(rota, rota->far, rota->until_ns);
+		else
+			judge(rota, true, now);
+	}
+	if (rota->known && now >= rota->until_ns)
+		WRITE_ONCE(rota->far, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_look);
+
+void srn_rota_look_again(struct srn_rota *rota)
+{
+	if (!rota->known && !rota->until_ns && ++rota->answers >= SRN_ROTA_PLACES)
+		judge(rota, true, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_look_again);

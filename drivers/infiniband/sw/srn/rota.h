@@ -17,6 +17,10 @@
 
 /* So many at a time: as many as short queues take with some packets of each. */
 #define SRN_ROTA_PLACES		16
+/* As few of them, with what each begins with, may fill such a queue: more have a place each, and begin as those do that
+ * have to wait for one.
+ */
+#define SRN_ROTA_FEW		8
 /* Bytes of a shift, at least, and how many times what may be out. */
 #define SRN_ROTA_QUOTA		65536
 #define SRN_ROTA_ROUNDS		8
@@ -31,6 +35,8 @@
 #define SRN_ROTA_DUE_TRIPS	8
 /* What that is before an answer was timed. */
 #define SRN_ROTA_UNKNOWN_NS	(250 * NSEC_PER_MSEC)
+/* A path is empty for long, while one shift follows another, where an answer takes as long as this. */
+#define SRN_ROTA_FAR_NS		(12 * NSEC_PER_MSEC)
 
 /* A member's turn to have data out. Where it says "lock", that of the rota. 0: it has no place, and waits for none. */
 struct srn_shift {
@@ -48,7 +54,12 @@ struct srn_rota {
 	struct list_head waiting;	/* who waits longest first */
 	u32 num_waiting;		/* they are; read without the lock, too */
 	u32 taken;			/* places */
-	bool near;			/* the path was seen not to be far; without the lock */
+	bool far;			/* nobody takes turns: the path is long; read without the lock, too, */
+	u64 least_ns;			/* as is the least that an answer ever took; U64_MAX: there was none */
+	bool known;			/* whether it is long, so far; the rest is of a path that might be */
+	u32 answers;			/* timed, since that was judged, */
+	u32 slow;			/* so many of them took twice the least */
+	u64 until_ns;			/* turns are taken, since a queue takes longer than the path; ktime */
 	struct srn_legacy legacy;	/* of who gave up a place last */
 };
 
@@ -112,25 +123,41 @@ static inline u64 srn_rota_last_ns(u64 srtt_ns)
 }
 
 /**
- * srn_rota_look() - who has the path in common had an answer, and knows as much of it as @crowd says; without the
- * lock, and whether turns are taken or not
+ * srn_rota_release() - nobody is to wait any more, as srn_rota_is_far() says: who has waited longest does not
+ * @wake: tells it, before it waits no more: from then on it may be gone
+ *
+ * Return: false if nobody waits.
  */
-static inline void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *crowd)
+bool srn_rota_release(struct srn_rota *rota, void (*wake)(const struct srn_shift *shift));
+
+/** srn_rota_is_far() - whether the path is so far that nobody takes turns; without the lock */
+static inline bool srn_rota_is_far(const struct srn_rota *rota)
 {
-	if (unlikely(!READ_ONCE(rota->near)) && srn_crowd_is_near(crowd))
-		WRITE_ONCE(rota->near, true);
+	return READ_ONCE(rota->far);
+}
+
+/** srn_rota_is_near() - it is not, and will not be: srn_rota_look() has nothing to see; without the lock */
+static inline bool srn_rota_is_near(const struct srn_rota *rota)
+{
+	return READ_ONCE(rota->least_ns) < SRN_ROTA_FAR_NS;
 }
 
 /**
- * srn_rota_is_far() - whether the path is far, by @crowd, which is what a member knows of it; without the lock
+ * srn_rota_look() - who has the path in common had an answer, and knows as much of it as @crowd says; whether turns
+ * are taken or not
  *
- * Not where one ever saw it near: where a queue is never empty the rest of what is known of it is forgotten. Nor where
- * something was lost by a queue: it may be that which is long. When many begin at once, or this host is busy, the first
- * answers are late as well.
+ * A path is far if no answer ever took less than SRN_ROTA_FAR_NS. (Where a queue is never empty what is known
+ * otherwise is forgotten.) But not where a queue takes longer than that path: it may be all that is long, when many
+ * begin at once or this host is busy, and while one shift follows another it keeps the wire busy. At the beginning that
+ * is seen by the answers that stand behind others' packets; later by all of them, if something was lost.
  */
-static inline bool srn_rota_is_far(const struct srn_rota *rota, const struct srn_crowd *crowd)
-{
-	return !READ_ONCE(rota->near) && srn_crowd_is_far(crowd) && !srn_crowd_is(crowd);
-}
+void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *crowd);
+
+/**
+ * srn_rota_look_again() - who has the path in common had an answer to what went more than once
+ *
+ * Where so many are answered later than they wait, and nobody sooner, not even who came first, it is the path.
+ */
+void srn_rota_look_again(struct srn_rota *rota);
 
 #endif

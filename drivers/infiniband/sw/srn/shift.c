@@ -10,13 +10,17 @@
 #include "turn.h"
 #include "wqe.h"
 
-/* Where nothing is asked in silence, and nobody gives up, a place might be kept for ever. Where a round trip is long
- * the path would be empty between two shifts. After silence one packet asks, of each.
+/* That one who finds that turns are not taken any more sends on their way. Each of them does so, too, or one that has
+ * its place.
+ */
+#define RELEASED	16
+
+/* Where nothing is asked in silence, and nobody gives up, a place might be kept for ever. After silence one packet
+ * asks, of each.
  */
 static bool takes_part(const struct srn_qp *qp)
 {
-	return READ_ONCE(qp->dev->rota) && (qp->timeout || srn_qp_holds(qp)) && !qp->retry.probing &&
-	       !srn_rota_is_far(&qp->known->path->rota, &qp->window.crowd);
+	return srn_shift_is_wanted(qp) && (qp->timeout || srn_qp_holds(qp)) && !qp->retry.probing;
 }
 
 /* Who sends little, and waits for an answer each time, is no burden. */
@@ -44,17 +48,20 @@ static bool goes_on(struct srn_qp *qp)
 	return true;
 }
 
-/* Others may have been on it since, and who was not among them begins. */
+/* Others may have been on it since, and who was not among them begins. With the lock. */
+static void take(struct srn_qp *qp)
+{
+	qp->known->shift.begins = false;
+	if (!srn_window_inflight(&qp->window))
+		srn_window_inherit(&qp->window, &qp->known->path->rota.legacy);
+}
+
+/* It was given the place that it waited for. */
 static void begin(struct srn_qp *qp)
 {
-	struct srn_known_path *path = qp->known->path;
-
-	qp->known->shift.begins = false;
-	if (srn_window_inflight(&qp->window))
-		return;
-	spin_lock(&path->rota_lock);
-	srn_window_inherit(&qp->window, &path->rota.legacy);
-	spin_unlock(&path->rota_lock);
+	spin_lock(&qp->known->path->rota_lock);
+	take(qp);
+	spin_unlock(&qp->known->path->rota_lock);
 }
 
 static bool is_on(const struct srn_qp *qp)
@@ -78,10 +85,37 @@ static bool gets_place(struct srn_qp *qp)
 		return false;
 	spin_lock(&path->rota_lock);
 	on = srn_rota_ask(&path->rota, &qp->known->shift);
+	if (on)
+		take(qp);
 	spin_unlock(&path->rota_lock);
 	if (!on)
 		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
 	return on;
+}
+
+/* With the lock, without which it may be gone. */
+static void wake(const struct srn_shift *shift)
+{
+	srn_turn_defer(container_of(shift, struct srn_known_user, shift)->turn, SRN_TURN_SQ);
+}
+
+/* The path is far: who has a place goes on as if there were none, and so do those that wait. One of them has that place
+ * then, and does the same.
+ */
+static void disband(struct srn_qp *qp)
+{
+	struct srn_known_path *path = qp->known->path;
+	struct srn_shift *next;
+	int i;
+
+	spin_lock(&path->rota_lock);
+	next = srn_rota_yield(&path->rota, &qp->known->shift);
+	if (next)
+		wake(next);
+	for (i = 0; i < RELEASED && srn_rota_release(&path->rota, wake); i++)
+		;
+	spin_unlock(&path->rota_lock);
+	srn_window_widen(&qp->window);
 }
 
 bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
@@ -89,6 +123,11 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
 	bool may;
 
 	srn_turn_assert_owned(&qp->turn);
+	if (unlikely(srn_rota_is_far(&qp->known->path->rota))) {
+		if (is_on(qp))
+			disband(qp);
+		return true;
+	}
 	/* Also who takes no part any more: others wait for its place. Who was given it while there were few enough of
 	 * them not to ask may have had its turn by now, and begins all the same.
 	 */
@@ -98,19 +137,11 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
 		may = goes_on(qp);
 	} else {
 		may = !takes_part(qp) || is_small(qp, wqe) || gets_place(qp);
-		if (may && is_on(qp))
-			begin(qp);
 	}
 	qp->known->shift.stopped = !may;
 	return may;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_shift_ask);
-
-/* With the lock, without which it may be gone. */
-static void wake(const struct srn_shift *shift)
-{
-	srn_turn_defer(container_of(shift, struct srn_known_user, shift)->turn, SRN_TURN_SQ);
-}
 
 /* To who waits longest; who has more to send stands behind all others for that. */
 static void pass_on(struct srn_qp *qp, bool more)
@@ -140,8 +171,14 @@ static bool is_lost(const struct srn_qp *qp)
 static bool is_long(struct srn_qp *qp)
 {
 	struct srn_shift *shift = &qp->known->shift;
-	u64 kept = srn_rota_kept_ns(&qp->known->path->rota, shift, ktime_get_ns());
+	u64 kept;
 
+	/* Nobody does most of the time, and the clock is dear. */
+	if (!srn_rota_is_wanted(&qp->known->path->rota)) {
+		shift->wanted_ns = 0;
+		return false;
+	}
+	kept = srn_rota_kept_ns(&qp->known->path->rota, shift, ktime_get_ns());
 	shift->due = kept >= srn_rota_due_ns(qp->rtt.srtt_ns);
 	return kept >= srn_rota_last_ns(qp->rtt.srtt_ns);
 }

@@ -10,20 +10,31 @@
 #include "known.h"
 #include "qp.h"
 
-/** srn_shift_ask() - srn_shift_may(), where there may be more than places */
+/** srn_shift_ask() - srn_shift_may(), where there are not few */
 bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe);
 
 /** srn_shift_yield() - srn_shift_end_round() of one that has a place, or had to wait */
 void srn_shift_yield(struct srn_qp *qp);
 
+/** srn_shift_is_wanted() - whether turns are taken at all on its path, which is known */
+static inline bool srn_shift_is_wanted(const struct srn_qp *qp)
+{
+	return READ_ONCE(qp->dev->rota) && !srn_rota_is_far(&qp->known->path->rota);
+}
+
+/** srn_shift_are_few() - whether they have no use for turns; who takes no part is one of few as well */
+static inline bool srn_shift_are_few(const struct srn_qp *qp)
+{
+	return likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_FEW);
+}
+
 /** srn_shift_may() - whether @wqe, or its next packet, may go; if not a round begins when it may */
 static inline bool srn_shift_may(struct srn_qp *qp, const struct srn_wqe *wqe)
 {
-	/* Who takes no part is one of few as well. */
-	if (likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_PLACES))
+	if (srn_shift_are_few(qp))
 		return true;
-	/* Who has a place from when turns were wanted is to give it up. */
-	if (!READ_ONCE(qp->dev->rota) && !READ_ONCE(qp->known->shift.on))
+	/* Who has a place from when turns were taken is to give it up. */
+	if (!srn_shift_is_wanted(qp) && !READ_ONCE(qp->known->shift.on))
 		return true;
 	return srn_shift_ask(qp, wqe);
 }
@@ -31,8 +42,7 @@ static inline bool srn_shift_may(struct srn_qp *qp, const struct srn_wqe *wqe)
 /** srn_shift_packs() - whether what follows a small message may join it, without being asked for */
 static inline bool srn_shift_packs(const struct srn_qp *qp)
 {
-	return likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_PLACES) ||
-	       READ_ONCE(qp->known->shift.on) || !READ_ONCE(qp->dev->rota);
+	return srn_shift_are_few(qp) || READ_ONCE(qp->known->shift.on) || !srn_shift_is_wanted(qp);
 }
 
 /** srn_shift_is_on() - whether it has a place */

@@ -84,8 +84,18 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
+/* Of a path without queues, that each of them has seen, one knows as much as the other. */
+static bool is_as(const struct srn_window *w, const struct srn_legacy *legacy)
+{
+	return w->cwnd == legacy->cwnd && w->ssthresh == legacy->ssthresh &&
+	       !srn_crowd_is(&w->crowd) && !srn_crowd_is(&legacy->crowd) &&
+	       w->crowd.least_ns == legacy->crowd.least_ns;
+}
+
 void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy)
 {
+	if (is_as(w, legacy))
+		return;
 	*legacy = (struct srn_legacy){
 		.cwnd = w->cwnd,
 		.ssthresh = w->ssthresh,
@@ -108,6 +118,8 @@ static void inherit_crowd(struct srn_crowd *c, const struct srn_crowd *of)
 
 void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
 {
+	if (is_as(w, legacy))
+		return;
 	w->credit = 0;
 	if (!legacy->cwnd) {
 		w->cwnd = min_t(u32, w->cwnd, BEGIN_OF_MANY);
@@ -119,6 +131,15 @@ void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
 	inherit_crowd(&w->crowd, &legacy->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_inherit);
+
+void srn_window_widen(struct srn_window *w)
+{
+	if (w->cut || srn_crowd_is(&w->crowd))
+		return;
+	w->cwnd = max_t(u32, w->cwnd, min_t(u32, BEGIN, w->most));
+	w->ssthresh = w->most;
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_widen);
 
 u32 *srn_window_set_room(struct srn_window *w, u32 *last, u32 room)
 {

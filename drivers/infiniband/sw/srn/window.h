@@ -103,6 +103,9 @@ void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy);
 /** srn_window_inherit() - go on where who left @legacy stopped; nothing is out */
 void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy);
 
+/** srn_window_widen() - it goes on as one of few, unless it was just cut or minds a queue: as if it had inherited nothing */
+void srn_window_widen(struct srn_window *w);
+
 /**
  * srn_window_set_room() - as many READs and atomics may be in flight as @last has @room for
  * @room: a power of two, and as many as are in flight at least: they stay known

@@ -154,6 +154,149 @@ static void srn_rota_due_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_rota_last_ns(200 * NSEC_PER_MSEC), 3200ull * NSEC_PER_MSEC);
 }
 
+#define LEAST	(14 * NSEC_PER_MSEC)
+#define SEC	((u64)NSEC_PER_SEC)
+
+/* Answers that took so long come at @now_ns, where so fast ones are known; something was lost by a queue, or not. */
+static void come(struct srn_rota *rota, int num, u64 took_ns, u64 now_ns, bool lost)
+{
+	const struct srn_crowd crowd = {
+		.least_ns = LEAST,
+		.delay_ns = took_ns - LEAST,
+		.now_ns = now_ns,
+		.left = lost,
+	};
+
+	while (num--)
+		srn_rota_look(rota, &crowd);
+}
+
+/* As many as there are places say that a path is far, and so do fewer after some time. */
+static void srn_rota_far_test(struct kunit *test)
+{
+	begin();
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_near(&r.rota));
+	come(&r.rota, SRN_ROTA_PLACES - 1, LEAST, SEC, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, LEAST, SEC, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_near(&r.rota));
+	srn_rota_init(&r.rota);
+	come(&r.rota, 1, LEAST, SEC, false);
+	come(&r.rota, 1, LEAST, SEC + 2 * LEAST, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, LEAST, SEC + 3 * LEAST, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+}
+
+/* Of what was ever answered soon nobody says that it is far, whatever comes later. */
+static void srn_rota_near_test(struct kunit *test)
+{
+	const struct srn_crowd soon = { .least_ns = SRN_ROTA_FAR_NS - 1, .now_ns = SEC };
+
+	begin();
+	come(&r.rota, SRN_ROTA_PLACES, LEAST, SEC, false);
+	srn_rota_look(&r.rota, &soon);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_near(&r.rota));
+	come(&r.rota, 100, LEAST, 100 * SEC, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+}
+
+/* If a quarter of the first ones stood in a queue for as long as the path takes, it may be near, for some time. */
+static void srn_rota_queue_first_test(struct kunit *test)
+{
+	begin();
+	come(&r.rota, SRN_ROTA_PLACES - SRN_ROTA_PLACES / 4, LEAST, SEC, false);
+	come(&r.rota, SRN_ROTA_PLACES / 4, 2 * LEAST, SEC, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, LEAST, 32 * SEC, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, LEAST, 33 * SEC, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	srn_rota_init(&r.rota);
+	come(&r.rota, SRN_ROTA_PLACES - 3, LEAST, SEC, false);
+	come(&r.rota, 3, 2 * LEAST, SEC, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+}
+
+/* And longer, while half of them do. */
+static void srn_rota_queue_stays_test(struct kunit *test)
+{
+	begin();
+	come(&r.rota, SRN_ROTA_PLACES, LEAST, SEC, false);
+	come(&r.rota, 32, 2 * LEAST, SEC, true);
+	come(&r.rota, 17, LEAST, 31 * SEC, false);
+	come(&r.rota, 15, 2 * LEAST, 31 * SEC, false);
+	come(&r.rota, 16, LEAST, 32 * SEC, false);
+	come(&r.rota, 16, 2 * LEAST, 32 * SEC, false);
+	come(&r.rota, 1, LEAST, 63 * SEC, false);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 31, LEAST, 63 * SEC, false);
+	come(&r.rota, 1, LEAST, 64 * SEC, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+}
+
+/* A far path may be a queue after all: if all answers stand in it, and it loses something. */
+static void srn_rota_queue_later_test(struct kunit *test)
+{
+	begin();
+	come(&r.rota, SRN_ROTA_PLACES, LEAST, SEC, false);
+	come(&r.rota, 32, 2 * LEAST, 2 * SEC, false);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, 2 * LEAST - 1, 2 * SEC, true);
+	come(&r.rota, 31, 2 * LEAST, 2 * SEC, true);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 32, 2 * LEAST, 2 * SEC, true);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+}
+
+/* Where nobody is answered as soon as it asks again nothing is timed: that is far. Not if somebody ever was. */
+static void srn_rota_again_test(struct kunit *test)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < SRN_ROTA_PLACES; i++) {
+		KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+		srn_rota_look_again(&r.rota);
+	}
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	srn_rota_init(&r.rota);
+	come(&r.rota, 1, LEAST, SEC, false);
+	for (i = 0; i < 2 * SRN_ROTA_PLACES; i++)
+		srn_rota_look_again(&r.rota);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
+}
+
+static const struct srn_shift *released;
+static bool released_waited;
+
+static void note_released(const struct srn_shift *shift)
+{
+	released = shift;
+	released_waited = shift->waits;
+}
+
+/* Those that wait are released in the order in which they came, and are told while they still wait. */
+static void srn_rota_release_test(struct kunit *test)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < SRN_ROTA_PLACES + 2; i++)
+		srn_rota_ask(&r.rota, &r.all[i]);
+	for (i = SRN_ROTA_PLACES; i < SRN_ROTA_PLACES + 2; i++) {
+		KUNIT_EXPECT_TRUE(test, srn_rota_release(&r.rota, note_released));
+		KUNIT_EXPECT_PTR_EQ(test, released, (const struct srn_shift *)&r.all[i]);
+		KUNIT_EXPECT_TRUE(test, released_waited);
+		KUNIT_EXPECT_FALSE(test, r.all[i].on || r.all[i].waits);
+	}
+	KUNIT_EXPECT_FALSE(test, srn_rota_release(&r.rota, note_released));
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_wanted(&r.rota));
+	KUNIT_EXPECT_EQ(test, r.rota.taken, SRN_ROTA_PLACES);
+}
+
 static struct kunit_case srn_rota_cases[] = {
 	KUNIT_CASE(srn_rota_places_test),
 	KUNIT_CASE(srn_rota_order_test),
@@ -162,6 +305,13 @@ static struct kunit_case srn_rota_cases[] = {
 	KUNIT_CASE_PARAM(srn_rota_over_test, over_gen_params),
 	KUNIT_CASE(srn_rota_kept_test),
 	KUNIT_CASE(srn_rota_due_test),
+	KUNIT_CASE(srn_rota_far_test),
+	KUNIT_CASE(srn_rota_near_test),
+	KUNIT_CASE(srn_rota_queue_first_test),
+	KUNIT_CASE(srn_rota_queue_stays_test),
+	KUNIT_CASE(srn_rota_queue_later_test),
+	KUNIT_CASE(srn_rota_again_test),
+	KUNIT_CASE(srn_rota_release_test),
 	{}
 };
 

@@ -142,12 +142,29 @@ static void srn_shift_few_test(struct kunit *test)
 	struct many *m = new_many(test);
 	int i;
 
-	m->path->users = SRN_ROTA_PLACES;
+	m->path->users = SRN_ROTA_FEW;
 	own_all(test, m);
 	for (i = 0; i < USERS; i++) {
 		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
 		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.on);
 		KUNIT_EXPECT_TRUE(test, srn_shift_packs(m->qp[i]));
+	}
+	end_all(test, m);
+	m->path->users = USERS;
+}
+
+/* Where they are not so few each has a place, which it begins with few packets. */
+static void srn_shift_some_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int i;
+
+	m->path->users = SRN_ROTA_FEW + 1;
+	own_all(test, m);
+	for (i = 0; i < SRN_ROTA_PLACES; i++) {
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		KUNIT_EXPECT_TRUE(test, m->qp[i]->known->shift.on);
+		KUNIT_EXPECT_LT(test, m->qp[i]->window.cwnd, SRN_WINDOW_FEW);
 	}
 	end_all(test, m);
 	m->path->users = USERS;
@@ -427,16 +444,7 @@ static void srn_shift_last_test(struct kunit *test)
 	end_all(test, m);
 }
 
-/* One of them had an answer. */
-static void sees(struct many *m, int i, u64 least_ns)
-{
-	m->qp[i]->window.crowd.least_ns = least_ns;
-	srn_rota_look(&m->path->rota, &m->qp[i]->window.crowd);
-}
-
-/* Who might keep a place for ever takes none, nor does who has a long path, unless it was seen to be short: then it
- * is a queue that is never empty, also for one that has only come.
- */
+/* Who might keep a place for ever takes none. */
 static void srn_shift_no_part_test(struct kunit *test)
 {
 	struct many *m = new_many(test);
@@ -448,22 +456,45 @@ static void srn_shift_no_part_test(struct kunit *test)
 	qp->timeout = 0;
 	qp->recovery = SRN_RECOVERY_GBN;
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
-	qp->recovery = SRN_RECOVERY_HOLD;
-	qp->window.crowd.least_ns = 50 * NSEC_PER_MSEC;
-	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, qp->known->shift.on || qp->known->shift.waits);
-	/* Or a queue has lost something. */
-	qp->window.crowd.left = 1;
+	qp->recovery = SRN_RECOVERY_HOLD;
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
-	srn_shift_leave(qp);
-	qp->window.crowd.left = 0;
-	sees(m, 0, 50 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
-	sees(m, 0, NSEC_PER_MSEC);
-	sees(m, 0, 50 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
-	srn_retry_move(m->qp[first + 1]);
-	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	end_all(test, m);
+}
+
+/* Once the path is known to be far who has a place gives it up, those that wait are woken, and all go on as if there
+ * had been no turns: also who is given that place, or finds by itself that it need not wait.
+ */
+static void srn_shift_far_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES, i;
+	struct srn_window *w = &m->qp[0]->window;
+
+	own_all(test, m);
+	fill(test, m, 2);
+	m->path->rota.far = true;
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[0]->known->shift.on);
+	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_FEW);
+	KUNIT_EXPECT_EQ(test, w->ssthresh, w->most);
+	for (i = first; i < USERS; i++) {
+		KUNIT_EXPECT_TRUE(test, is_woken(m->qp[i]));
+		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.waits);
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		KUNIT_EXPECT_FALSE(test, m->qp[i]->known->shift.on);
+		KUNIT_EXPECT_EQ(test, m->qp[i]->window.cwnd, SRN_WINDOW_FEW);
+		KUNIT_EXPECT_TRUE(test, srn_shift_packs(m->qp[i]));
+	}
+	/* What lost something stays as it is. */
+	m->qp[1]->window.cut = true;
+	m->qp[2]->window.crowd.left = 1;
+	for (i = 1; i < SRN_ROTA_PLACES; i++) {
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		KUNIT_EXPECT_EQ(test, m->qp[i]->window.cwnd < SRN_WINDOW_FEW, i <= 2);
+	}
+	KUNIT_EXPECT_EQ(test, m->path->rota.taken, 0u);
 	end_all(test, m);
 }
 
@@ -536,6 +567,15 @@ static void srn_shift_inherits_test(struct kunit *test)
 	w->cwnd = 7;
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 7u);
+	/* Also who might send as much, and has not seen the path. */
+	w = &m->qp[first + 1]->window;
+	w->cwnd = 5;
+	w->ssthresh = 3;
+	answer(m, 1);
+	srn_shift_end_round(m->qp[1]);
+	srn_window_leave(&m->qp[0]->window, &m->path->rota.legacy);
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	KUNIT_EXPECT_EQ(test, w->crowd.least_ns, 4711ull);
 	end_all(test, m);
 }
 
@@ -572,6 +612,7 @@ static void srn_shift_asks_at_the_end_test(struct kunit *test)
 static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_asks_at_the_end_test),
 	KUNIT_CASE(srn_shift_few_test),
+	KUNIT_CASE(srn_shift_some_test),
 	KUNIT_CASE(srn_shift_idle_test),
 	KUNIT_CASE(srn_shift_vain_test),
 	KUNIT_CASE(srn_shift_early_test),
@@ -585,6 +626,7 @@ static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_due_silent_test),
 	KUNIT_CASE(srn_shift_last_test),
 	KUNIT_CASE(srn_shift_no_part_test),
+	KUNIT_CASE(srn_shift_far_test),
 	KUNIT_CASE(srn_shift_off_test),
 	KUNIT_CASE(srn_shift_reset_test),
 	KUNIT_CASE(srn_shift_inherits_test),
