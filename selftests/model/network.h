@@ -19,7 +19,7 @@ namespace model {
 struct Options {
   int connections = 1;
   int domains = 4;    // protection domains that they belong to
-  bool rota = false;  // where these have more than places, they take turns
+  bool rota = false;  // where these have more than SRN_ROTA_FEW each, they take turns
   int rivals = 0;     // that send beside them, but by AIMD, from so many seconds on
   double rivals_from = 0;
   LinkOptions link = {};

@@ -75,20 +75,25 @@ static inline unsigned int srn_known_users(const struct srn_known_path *p)
  */
 u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns);
 
-/** srn_known_look() - behind that: what its connection knows of the path by now is @crowd. BH disabled */
-static inline void srn_known_look(struct srn_known_path *p, const struct srn_crowd *crowd)
+/**
+ * srn_known_look() - behind srn_known_least(): what its connection knows of the path by now is @crowd
+ * @turns: they are taken on this device; else only the first answer that makes the path a near one matters
+ *
+ * BH disabled.
+ */
+static inline void srn_known_look(struct srn_known_path *p, const struct srn_crowd *crowd, bool turns)
 {
-	if (likely(srn_rota_is_near(&p->rota)))
+	if (likely(srn_rota_is_near(&p->rota)) || (!turns && crowd->least_ns >= SRN_ROTA_FAR_NS))
 		return;
 	spin_lock(&p->rota_lock);
 	srn_rota_look(&p->rota, crowd);
 	spin_unlock(&p->rota_lock);
 }
 
-/** srn_known_look_again() - what was answered had gone more than once: nobody knows how long that took. BH disabled */
-static inline void srn_known_look_again(struct srn_known_path *p)
+/** srn_known_look_again() - likewise, but what was answered had gone more than once: nobody knows how long it took */
+static inline void srn_known_look_again(struct srn_known_path *p, bool turns)
 {
-	if (likely(srn_rota_is_near(&p->rota)))
+	if (likely(!turns || srn_rota_is_near(&p->rota)))
 		return;
 	spin_lock(&p->rota_lock);
 	srn_rota_look_again(&p->rota);

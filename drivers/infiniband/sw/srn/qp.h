@@ -174,7 +174,7 @@ static inline void srn_qp_get_cap(const struct srn_qp *qp, struct ib_qp_cap *cap
 }
 
 /**
- * srn_qp_allow_flush() - as much may be flushed as the queues hold; owner of the turn
+ * srn_qp_allow_flush() - as much may be flushed as the queues hold, and the receive that is open; owner of the turn
  *
  * A program's indices may move without end. What is flushed for it by others than itself is
  * bounded by this, which the change to an error state does once.

@@ -201,7 +201,7 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	u32 was = w->cwnd;
 
 	delay = srn_window_delay(w, srn_known_least(qp->known->path, took, now), now);
-	srn_known_look(qp->known->path, &w->crowd);
+	srn_known_look(qp->known->path, &w->crowd, READ_ONCE(qp->dev->rota));
 	if (!srn_window_times_on(w, was_ns))
 		srn_window_mind(w);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
@@ -220,7 +220,7 @@ static void look_at_first(struct srn_qp *qp)
 	u64 now = ktime_get_ns(), took = now - w->timed_ns;
 
 	if (w->timed_again) {
-		srn_known_look_again(qp->known->path);
+		srn_known_look_again(qp->known->path, READ_ONCE(qp->dev->rota));
 		srn_rtt_bound(&qp->rtt, took, timeout_ns(qp));
 		srn_window_answered_again(w, took, timeout_ns(qp));
 		return;

@@ -10,8 +10,8 @@
 #include "turn.h"
 #include "wqe.h"
 
-/* That one who finds that turns are not taken any more sends on their way. Each of them does so, too, or one that has
- * its place.
+/* That one who finds that turns are not taken any more sends on their way. The one that is given its place does so,
+ * too.
  */
 #define RELEASED	16
 
@@ -79,16 +79,18 @@ static bool is_silent(const struct srn_qp *qp)
 static bool gets_place(struct srn_qp *qp)
 {
 	struct srn_known_path *path = qp->known->path;
-	bool on;
+	bool on, waited;
 
-	if (READ_ONCE(qp->known->shift.waits) || is_silent(qp))
+	if (is_silent(qp))
 		return false;
+	/* Who is just told that it need not wait any more is not yet off the list: with the lock it is, and asks anew. */
 	spin_lock(&path->rota_lock);
+	waited = qp->known->shift.waits;
 	on = srn_rota_ask(&path->rota, &qp->known->shift);
 	if (on)
 		take(qp);
 	spin_unlock(&path->rota_lock);
-	if (!on)
+	if (!on && !waited)
 		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
 	return on;
 }
@@ -176,6 +178,7 @@ static bool is_long(struct srn_qp *qp)
 	/* Nobody does most of the time, and the clock is dear. */
 	if (!srn_rota_is_wanted(&qp->known->path->rota)) {
 		shift->wanted_ns = 0;
+		shift->due = false;
 		return false;
 	}
 	kept = srn_rota_kept_ns(&qp->known->path->rota, shift, ktime_get_ns());

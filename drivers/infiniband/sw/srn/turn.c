@@ -311,7 +311,9 @@ static void run_away(struct work_struct *work)
 	int round = 0;
 
 	srn_delay(SRN_DELAY_AWAY);
-	/* With the turn it keeps its CPU: nobody could take it from there. (In PREEMPT_RT a round itself may lose it.) */
+	/* With the turn it keeps its CPU: nobody could take it from there. Only before
+	 * this it may lose it. (In PREEMPT_RT a round itself may.)
+	 */
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
 		preempt_disable();
 	come_back(turn);

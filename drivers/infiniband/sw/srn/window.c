@@ -89,6 +89,7 @@ static bool is_as(const struct srn_window *w, const struct srn_legacy *legacy)
 {
 	return w->cwnd == legacy->cwnd && w->ssthresh == legacy->ssthresh &&
 	       !srn_crowd_is(&w->crowd) && !srn_crowd_is(&legacy->crowd) &&
+	       srn_crowd_has_room(&w->crowd) && srn_crowd_has_room(&legacy->crowd) &&
 	       w->crowd.least_ns == legacy->crowd.least_ns;
 }
 

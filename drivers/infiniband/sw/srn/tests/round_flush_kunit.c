@@ -121,6 +121,19 @@ static void srn_round_flush_garbage_test(struct kunit *test)
 	}
 }
 
+/* A kernel user's are counted by nobody. */
+static void srn_round_flush_kernel_test(struct kunit *test)
+{
+	struct srn_qp *qp = new_failed(test, 4, NULL);
+
+	qp->flush_left = 7;
+	qp->rq.tail = 2;
+	srn_turn_kick(&qp->turn, SRN_TURN_FLUSH);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	KUNIT_EXPECT_EQ(test, qp->rcq->prod, 2);
+	KUNIT_EXPECT_EQ(test, qp->flush_left, 7);
+}
+
 /* The receive that a message has begun to fill is none of the queue's any more, and flushed besides. */
 static void srn_round_flush_open_test(struct kunit *test)
 {
@@ -261,6 +274,7 @@ static struct kunit_case srn_round_flush_cases[] = {
 	KUNIT_CASE(srn_round_flush_bounded_test),
 	KUNIT_CASE(srn_round_flush_garbage_test),
 	KUNIT_CASE(srn_round_flush_open_test),
+	KUNIT_CASE(srn_round_flush_kernel_test),
 	KUNIT_CASE(srn_round_receive_garbage_test),
 	KUNIT_CASE(srn_round_moving_tail_test),
 	KUNIT_CASE(srn_round_doorbell_parts_test),

@@ -136,7 +136,7 @@ static void fill(struct kunit *test, struct many *m, int wait)
 	KUNIT_EXPECT_EQ(test, waits(m), wait);
 }
 
-/* While there are places for all nobody has one. */
+/* Where they are few nobody has one. */
 static void srn_shift_few_test(struct kunit *test)
 {
 	struct many *m = new_many(test);
