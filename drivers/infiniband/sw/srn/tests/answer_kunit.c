@@ -106,7 +106,7 @@ static void srn_answer_room_test(struct kunit *test)
 	u32 last = 0;
 	int i;
 
-	__skb_queue_head_init(&held);
+	skb_queue_head_init(&held);
 	give_payer(test, qp);
 	migrate_disable();
 	fake_route(test, &qp->path, hold);
@@ -120,13 +120,13 @@ static void srn_answer_room_test(struct kunit *test)
 			msleep(1);
 		last = qp->resp.replay.slots[0].psn;
 		local_bh_disable();
-		__skb_queue_purge(&held);
+		skb_queue_purge(&held);
 		local_bh_enable();
 	}
 	KUNIT_EXPECT_EQ(test, qp->resp.replay.slots[0].psn, npsn);
 	KUNIT_EXPECT_GT(test, i, 5);
 	migrate_enable();
-	__skb_queue_purge(&held);
+	skb_queue_purge(&held);
 	/* A requester that ends leaves the answers their alarm. */
 	srn_turn_own(&qp->turn);
 	srn_clock_set(&qp->clock, SRN_ALARM_ROOM, NSEC_PER_SEC);

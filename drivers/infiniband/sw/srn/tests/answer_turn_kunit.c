@@ -40,14 +40,17 @@ static void end_waiting(struct kunit *test, struct srn_qp *qp)
 	srn_clock_stop(&qp->clock);
 	srn_rxq_purge(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&qp->rxq_bytes), 0);
+	/* Else what is freed below makes room for more of them, on another CPU. */
+	srn_replay_clear(&qp->resp.replay);
 	srn_turn_disown(&qp->turn);
-	__skb_queue_purge(&held);
+	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
+	skb_queue_purge(&held);
 }
 
 /* What an answer needs that this host's queues do not take, and what waits for it. */
 static struct srn_mem *give_waiting(struct kunit *test, struct srn_qp *qp)
 {
-	__skb_queue_head_init(&held);
+	skb_queue_head_init(&held);
 	give_payer(test, qp);
 	give_cq(test, qp);
 	qp->rq.open = true;

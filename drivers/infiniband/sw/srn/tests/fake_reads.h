@@ -72,12 +72,12 @@ static inline int leave(struct net *net, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* A queue of this host that holds what it is given. */
+/* A queue of this host that holds what it is given, on any CPU. */
 static struct sk_buff_head held;
 
 static inline int hold(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
-	__skb_queue_tail(&held, skb);
+	skb_queue_tail(&held, skb);
 	return 0;
 }
 
@@ -86,8 +86,10 @@ static inline u32 held_bytes(void)
 	const struct sk_buff *skb;
 	u32 bytes = 0;
 
+	spin_lock_bh(&held.lock);
 	skb_queue_walk(&held, skb)
 		bytes += skb->truesize;
+	spin_unlock_bh(&held.lock);
 	return bytes;
 }
 
