@@ -39,7 +39,7 @@ struct srn_clock {
 	struct srn_turn *turn;		/* kicked with SRN_TURN_TIMER */
 	ktime_t due[SRN_ALARMS];	/* 0: not set */
 	bool armed;			/* the timer will fire, or has, and srn_clock_expired() is to come */
-	u8 sets;			/* alarms since it did, up to SRN_CLOCK_SETS + 1 */
+	u8 sets;			/* alarms since it did, or was cancelled, up to SRN_CLOCK_SETS + 1 */
 	u8 cancels;			/* so often it is cancelled when none is set any more */
 };
 

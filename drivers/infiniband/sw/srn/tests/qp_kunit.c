@@ -101,6 +101,22 @@ static struct srn_qp *new_user_qp(struct kunit *test, struct srn_dev *dev, struc
 	return qp;
 }
 
+/* The core holds the device's lock then. */
+static void destroy_while_device_goes(struct kunit *test, struct srn_dev *dev, struct srn_qp *qp)
+{
+	mutex_init(&dev->ibdev.unregistration_lock);
+	mutex_lock(&dev->ibdev.unregistration_lock);
+	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
+	mutex_unlock(&dev->ibdev.unregistration_lock);
+}
+
+static void expect_not_overrun(struct kunit *test, struct srn_dev *dev, const struct srn_cq *cq)
+{
+	KUNIT_EXPECT_EQ(test, cq->prod, 4);
+	KUNIT_EXPECT_FALSE(test, cq->overrun);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
+}
+
 /* A QP that is destroyed while the core holds the device's lock, for whatever reason, tells of
  * as many requests as its CQ has room for; the CQ lives on for others.
  */
@@ -110,13 +126,8 @@ static void srn_qp_flush_for_good_test(struct kunit *test)
 	struct srn_cq *cq = new_cq(test, dev, 4);
 	struct srn_qp *qp = new_user_qp(test, dev, cq, 8);
 
-	mutex_init(&dev->ibdev.unregistration_lock);
-	mutex_lock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
-	mutex_unlock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, cq->prod, 4);
-	KUNIT_EXPECT_FALSE(test, cq->overrun);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
+	destroy_while_device_goes(test, dev, qp);
+	expect_not_overrun(test, dev, cq);
 }
 
 /* Its sends end as its receives do. */
@@ -128,10 +139,7 @@ static void srn_qp_flush_both_test(struct kunit *test)
 	int i;
 
 	qp->page->sq_tail = 1;
-	mutex_init(&dev->ibdev.unregistration_lock);
-	mutex_lock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
-	mutex_unlock(&dev->ibdev.unregistration_lock);
+	destroy_while_device_goes(test, dev, qp);
 	KUNIT_EXPECT_EQ(test, cq->prod, 3);
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, cq->cqes[i].status, IB_WC_WR_FLUSH_ERR);
@@ -151,13 +159,8 @@ static void srn_qp_flush_sends_for_good_test(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		KUNIT_ASSERT_TRUE(test, srn_cq_post(cq, &cqe, false, NULL));
 	qp->page->sq_tail = 1;
-	mutex_init(&dev->ibdev.unregistration_lock);
-	mutex_lock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
-	mutex_unlock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, cq->prod, 4);
-	KUNIT_EXPECT_FALSE(test, cq->overrun);
-	KUNIT_EXPECT_EQ(test, srn_stats_sum(dev, SRN_CNT_CQ_OVERRUN), 0);
+	destroy_while_device_goes(test, dev, qp);
+	expect_not_overrun(test, dev, cq);
 }
 
 /* Something was missing, of requests and of answers: nothing of what was known of it is left. */
@@ -188,10 +191,7 @@ static void srn_qp_gone_test(struct kunit *test)
 
 	get_page(page);
 	qp->state = IB_QPS_RESET;
-	mutex_init(&dev->ibdev.unregistration_lock);
-	mutex_lock(&dev->ibdev.unregistration_lock);
-	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
-	mutex_unlock(&dev->ibdev.unregistration_lock);
+	destroy_while_device_goes(test, dev, qp);
 	KUNIT_EXPECT_EQ(test, ((struct srn_qp_page *)page_address(page))->gone, 1);
 	/* In RESET nothing is posted that could end. */
 	KUNIT_EXPECT_EQ(test, cq->prod, 0);
