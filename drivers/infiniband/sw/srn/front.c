@@ -17,8 +17,8 @@
 /* State after ~0 was fed the eight 0xff bytes that stand for the LRH. */
 #define CRC_AFTER_LRH	0xdebb20e3u
 
-/* A packet, its answer, and those of some other queue pairs that take turns. */
-#define KNOWN_BITS	3
+/* Packets and answers of a hundred queue pairs that take turns: 14 KiB for each CPU that may be. */
+#define KNOWN_BITS	8
 
 /* One for which nothing is kept yet is all zeros, which no header is. */
 struct known {

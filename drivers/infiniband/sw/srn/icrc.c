@@ -139,6 +139,19 @@ static u32 add_front(struct sum *sum, const void *ip, const void *udp_bth, bool 
 	return more;
 }
 
+/* BTH and what is behind it, where that is in one piece and short: fed at once it is whole words but for the last. */
+#define SHORT		64
+
+static u32 short_state(const void *ip, const void *udp_bth, bool is_v6, u32 len)
+{
+	u64 words[SHORT / sizeof(u64)] __uninitialized;
+	u8 *bytes = (u8 *)words;
+
+	memcpy(bytes, udp_bth + sizeof(struct udphdr), len);
+	bytes[BTH_RESV8A] = 0xff;
+	return srn_crc32(srn_front_crc(ip, udp_bth, is_v6), bytes, len);
+}
+
 bool srn_icrc_has_sections(void)
 {
 	return srn_crc32_has_sections();
@@ -161,9 +174,11 @@ __le32 srn_icrc_packet_in(bool section, const struct sk_buff *skb, const void *i
 			  bool is_v6)
 {
 	u32 from = (const u8 *)udp_bth - skb->data + UDP_BTH, end = skb->len - SRN_ICRC_SIZE;
-	u32 linear = min(end, skb_headlen(skb));
+	u32 linear = min(end, skb_headlen(skb)), whole = sizeof(struct srn_bth) + end - from;
 	struct sum sum = { .section = section };
 
+	if (!section && linear == end && whole <= SHORT)
+		return srn_icrc_final(short_state(ip, udp_bth, is_v6, whole));
 	if (section)
 		from += add_front(&sum, ip, udp_bth, is_v6, linear > from ? linear - from : 0);
 	else
