@@ -477,7 +477,7 @@ void srn_completer_rx(struct srn_qp *qp, struct sk_buff *skb)
 	default:
 		break;
 	}
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	return;
 drop:
 	kfree_skb(skb);

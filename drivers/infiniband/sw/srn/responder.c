@@ -192,7 +192,7 @@ static bool serve_packet(struct srn_qp *qp, struct sk_buff *skb)
 	enum srn_verdict v = serve_message(qp, skb);
 
 	if (likely(!v)) {
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 		return true;
 	}
 	if (v == SRN_V_LATER || v == SRN_V_EACH)
@@ -216,7 +216,7 @@ bool srn_responder_rx_pack(struct srn_qp *qp, struct sk_buff *skb)
 		if (v == SRN_V_LATER)
 			return false;
 		if (!srn_pkt_is_pack(skb)) {
-			consume_skb(skb);
+			napi_consume_skb(skb, 1);
 			return true;
 		}
 		srn_run_advance(skb);

@@ -75,7 +75,7 @@ static void rx_aside(struct srn_qp *qp, struct sk_buff *skb)
 		srn_react_cnp(qp);
 	else
 		srn_hello_rx_answer(qp, skb);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 }
 
 /* Whether it was a hello, which was a request to the parser. It is not executed, nor is it one that
@@ -86,7 +86,7 @@ static bool rx_hello(struct srn_qp *qp, struct sk_buff *skb)
 	if (likely(srn_psn_diff(srn_pkt(skb)->psn, qp->resp.msg.psn) >= 0) ||
 	    !srn_responder_receives(qp) || !srn_hello_take(qp, skb))
 		return false;
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	return true;
 }
 

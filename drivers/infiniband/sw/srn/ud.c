@@ -122,7 +122,7 @@ void srn_ud_rx(struct srn_qp *qp, struct sk_buff *skb)
 	if (srn_responder_receives(qp))
 		refused = receive(qp, skb);
 	if (refused == SRN_CNT_MAX) {
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 		return;
 	}
 	srn_count(qp->dev, refused);

@@ -3,6 +3,7 @@
 #include "../ack.h"
 #include "../responder.h"
 #include "fake_sender.h"
+#include "fake_rx.h"
 
 #include <rdma/ib_pack.h>
 
@@ -221,7 +222,7 @@ static void srn_ack_leave_full_cq_test(struct kunit *test)
 	qp->rcq->prod = 1;
 	qp->rq.open = true;
 	local_bh_disable();
-	srn_responder_rx(qp, skb);
+	rx_request(qp, skb);
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, qp->resp.msg.msn, 0);	/* which the last word has */
 	srn_responder_send(qp, &budget);

@@ -8,6 +8,7 @@
 #include "../lost.h"
 #include "../stats.h"
 #include "fake_round.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -85,7 +86,7 @@ static void answer(struct kunit *test, const struct reader *r, u32 psn)
 	struct sk_buff *skb = new_answer(test, psn);
 
 	local_bh_disable();
-	srn_completer_rx(r->qp, skb);
+	rx_answer(r->qp, skb);
 	local_bh_enable();
 }
 
@@ -187,7 +188,7 @@ static void answer_poorly(struct kunit *test, const struct reader *r, u32 psn)
 
 	local_bh_disable();
 	current->fail_nth = 1;
-	srn_completer_rx(r->qp, skb);
+	rx_answer(r->qp, skb);
 	unmet = current->fail_nth;
 	current->fail_nth = 0;
 	local_bh_enable();

@@ -10,6 +10,7 @@
 #include "../wire.h"
 #include "fake_round.h"
 #include "fake_route.h"
+#include "fake_rx.h"
 
 #include <linux/bottom_half.h>
 #include <linux/udp.h>
@@ -96,7 +97,7 @@ static inline void run(struct srn_qp *qp, int num)
 
 static inline void ack(struct kunit *test, struct srn_qp *qp, u32 psn)
 {
-	srn_completer_rx(qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, psn));
+	rx_answer(qp, new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, psn));
 }
 
 /* A SACK packet of the peer's, which holds so many PSNs. */

@@ -9,6 +9,7 @@
 #include "../recovery.h"
 #include "../retry.h"
 #include "fake_sender.h"
+#include "fake_rx.h"
 
 #include <linux/unaligned.h>
 #include <rdma/ib_pack.h>
@@ -83,7 +84,7 @@ static inline void say(struct kunit *test, struct srn_qp *qp, u8 syndrome, u32 p
 
 	put_unaligned_be32((u32)syndrome << 24,
 			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 	if (srn_window_inflight(&qp->window))
 		srn_retry_sent(qp);
 }

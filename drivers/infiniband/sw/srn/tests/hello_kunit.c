@@ -3,6 +3,7 @@
 #include "../build.h"
 #include "../stats.h"
 #include "fake_hello.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 
@@ -56,7 +57,7 @@ static void srn_hello_behind_read_test(struct kunit *test)
 	qp->max_rd_atomic = 1;
 	srn_hello_after_ack(&qp->peer, 0);
 	run(qp, 1);
-	srn_completer_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, SRN_PSN_MASK));
+	rx_answer(qp, new_packet(test, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, SRN_PSN_MASK));
 	KUNIT_EXPECT_EQ(test, qp->window.una, 0);
 	run(qp, 1);
 	stop();
@@ -206,7 +207,7 @@ static void srn_hello_sack_tells_test(struct kunit *test)
 
 		qp->cc = SRN_CC_DCQCN;
 		run(qp, 1);
-		srn_completer_rx(qp, new_word(test, SRN_SACK_HELD, SRN_PSN_MASK,
+		rx_answer(qp, new_word(test, SRN_SACK_HELD, SRN_PSN_MASK,
 					      tells << 31 | SRN_HOLD_WIDE));
 		stop();
 		KUNIT_EXPECT_TRUE(test, qp->peer.sacks);

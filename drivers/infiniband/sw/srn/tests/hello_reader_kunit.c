@@ -3,12 +3,13 @@
  * completes anything.
  */
 #include "fake_hello.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 
 static void answer_read(struct kunit *test, struct srn_qp *qp, u32 psn)
 {
-	srn_completer_rx(qp, new_packet(test, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn));
+	rx_answer(qp, new_packet(test, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn));
 }
 
 /* READs, and a SEND behind them. */
@@ -109,7 +110,7 @@ static void srn_hello_known_test(struct kunit *test)
 		/* Whoever said hello, this one may not answer with sense. */
 		KUNIT_EXPECT_TRUE(test, qp->peer.fence);
 		if (sack) {
-			srn_completer_rx(qp, new_word(test, SRN_SACK_HELD, 0, SRN_HOLD_WIDE));
+			rx_answer(qp, new_word(test, SRN_SACK_HELD, 0, SRN_HOLD_WIDE));
 		} else {
 			skb = new_word(test, SRN_SACK_ANSWER, SRN_PSN_MASK - 1, SRN_HOLD_WIDE);
 			srn_hello_rx_answer(qp, skb);

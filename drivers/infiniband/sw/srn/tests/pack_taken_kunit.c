@@ -6,6 +6,7 @@
 #include "../stats.h"
 #include "fake_pack.h"
 #include "fake_receiver.h"
+#include "fake_rx.h"
 
 #define ASKS		SRN_PKT_ACKREQ
 
@@ -322,7 +323,7 @@ static void srn_pack_later_test(struct kunit *test)
 	skb = arrived(test, &r, &m);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r.qp->turn, SRN_TURN_RX));
 	local_bh_disable();
-	KUNIT_EXPECT_FALSE(test, srn_responder_rx_pack(r.qp, skb));
+	KUNIT_EXPECT_FALSE(test, rx_pack(r.qp, skb));
 	local_bh_enable();
 	migrate_enable();
 	expect_progress(test, &r, 1);
@@ -509,7 +510,7 @@ static void take_parts(struct srn_qp *qp, struct sk_buff *skb)
 	srn_run_split(skb, &parts);
 	consume_skb(skb);
 	while ((part = __skb_dequeue(&parts)))
-		srn_responder_rx(qp, part);
+		rx_request(qp, part);
 }
 
 /* As one, or as packets from the beginning; nothing is sent. */
@@ -519,7 +520,7 @@ static void take(struct kunit *test, const struct receiver *r, const struct msgs
 
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r->qp->turn, SRN_TURN_RX));
 	local_bh_disable();
-	if (!whole || !srn_responder_rx_pack(r->qp, skb))
+	if (!whole || !rx_pack(r->qp, skb))
 		take_parts(r->qp, skb);
 	local_bh_enable();
 	srn_turn_disown(&r->qp->turn);

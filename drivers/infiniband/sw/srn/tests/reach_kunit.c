@@ -4,6 +4,7 @@
 #include "../score.h"
 #include "fake_hello.h"
 #include "fake_sack.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -39,7 +40,7 @@ static void sack_map(struct kunit *test, struct srn_qp *qp, u32 ahead, u32 map)
 
 	put_unaligned_be32(map, skb_put(skb, sizeof(u32)));
 	srn_pkt(skb)->len += sizeof(u32);
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 }
 
 static void sack(struct kunit *test, struct srn_qp *qp, u32 ahead)
@@ -64,7 +65,7 @@ static void srn_reach_nak_test(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, asks_again(qp));
 	aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 	KUNIT_EXPECT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
 	qp->peer.asked = (u32)jiffies;
 	KUNIT_EXPECT_FALSE(test, asks_again(qp));
@@ -106,7 +107,7 @@ static void srn_reach_let_go_test(struct kunit *test)
 	skb = new_packet(test, IB_OPCODE_RC_ACKNOWLEDGE, srn_psn_add(qp->window.una, 1));
 	aeth = (void *)srn_pkt_aeth(skb);
 	aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 	KUNIT_EXPECT_NULL(test, qp->score);
 	stop();
 	KUNIT_EXPECT_EQ(test, qp->window.reach, 2000);
@@ -200,7 +201,7 @@ static void srn_reach_often_test(struct kunit *test)
 		struct srn_aeth *aeth = (void *)srn_pkt_aeth(skb);
 
 		aeth->smsn = be32_encode_bits(SRN_SYN_NAK_SEQ, SRN_AETH_SYNDROME);
-		srn_completer_rx(qp, skb);
+		rx_answer(qp, skb);
 		KUNIT_ASSERT_EQ(test, qp->window.reach, SRN_HOLD_AHEAD);
 		qp->peer.asked = (u32)jiffies;
 		KUNIT_EXPECT_FALSE_MSG(test, asks_again(qp), "%d", i);

@@ -2,6 +2,7 @@
 /* Silence: how long it may be, and what an answer after it says. */
 #include "../sack.h"
 #include "fake_waiter.h"
+#include "fake_rx.h"
 
 #include <linux/ktime.h>
 
@@ -267,7 +268,7 @@ static void say_sack(struct kunit *test, struct srn_qp *qp, u32 psn)
 	put_unaligned_be32(SRN_SACK_MAGIC << 16 | SRN_SACK_VERSION << 8 | SRN_SACK_HELD, &fields->what);
 	put_unaligned_be32(SRN_HOLD_WIDE, &fields->ahead);
 	srn_pkt(skb)->len = sizeof(*fields);
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 }
 
 /* An answer that tells of a gap, or that the peer was not ready, says why it was silent, whatever it acknowledges. */

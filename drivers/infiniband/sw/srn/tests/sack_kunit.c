@@ -5,6 +5,7 @@
 #include "../retry.h"
 #include "../score.h"
 #include "fake_listener.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -129,7 +130,7 @@ static void srn_sack_of_another_life_test(struct kunit *test)
 	fly(qp, 8);
 	qp->recovery = SRN_RECOVERY_HOLD;
 	qp->peer.sacks = false;
-	srn_completer_rx(qp, new_sack(test, 0, map, 32));
+	rx_answer(qp, new_sack(test, 0, map, 32));
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_BAD_RESPONSE), 1);
 	KUNIT_EXPECT_FALSE(test, qp->peer.sacks);
 	KUNIT_EXPECT_NULL(test, qp->score);
@@ -183,7 +184,7 @@ static void srn_sack_overrun_test(struct kunit *test)
 		skb = new_packet(test, row->opcode, 1);
 	put_unaligned_be32((u32)row->syndrome << 24,
 			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_ERR);
 	KUNIT_EXPECT_FALSE(test, srn_resend_any(&qp->resend));
 	KUNIT_EXPECT_FALSE(test, qp->retry.rnr_wait);
@@ -247,7 +248,7 @@ static void srn_sack_taken_back_test(struct kunit *test)
 	skb = new_sack(test, 2, map, OUT - 3);
 	put_unaligned_be32((u32)SRN_SYN_NAK_SEQ << 24,
 			   skb->data + srn_pkt(skb)->bth + sizeof(struct srn_bth));
-	srn_completer_rx(qp, skb);
+	rx_answer(qp, skb);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_RCVD_SACK), 1);
 	KUNIT_ASSERT_NOT_NULL(test, qp->score);
 	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
@@ -261,13 +262,13 @@ static void srn_sack_taken_back_by_nak_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_believer(test);
 
-	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, 0));
+	rx_answer(qp, new_answer(test, SRN_SYN_NAK_SEQ, 0));
 	/* It never had that one: it is a NAK of before. */
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
 	/* What was acknowledged ends in front of that. */
 	qp->early.reached_any = true;
 	qp->early.reached = 1;
-	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, 2));
+	rx_answer(qp, new_answer(test, SRN_SYN_NAK_SEQ, 2));
 	KUNIT_EXPECT_NULL(test, qp->score);
 	KUNIT_EXPECT_EQ(test, qp->window.una, 2);
 	KUNIT_EXPECT_TRUE(test, srn_resend_any(&qp->resend));
@@ -280,7 +281,7 @@ static void srn_sack_taken_back_in_silence_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_believer(test);
 
-	srn_completer_rx(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
+	rx_answer(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
 	KUNIT_EXPECT_EQ(test, num_lost(qp, ktime_get_ns()), 0);
 	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
@@ -296,10 +297,10 @@ static void srn_sack_answer_missing_test(struct kunit *test)
 {
 	struct srn_qp *qp = new_believer(test);
 
-	srn_completer_rx(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
+	rx_answer(qp, new_answer(test, SRN_SYN_ACK_UNLIMITED, 1));
 	qp->early.reached = qp->window.una;
 	qp->early.reached_any = true;
-	srn_completer_rx(qp, new_answer(test, SRN_SYN_NAK_SEQ, qp->window.una));
+	rx_answer(qp, new_answer(test, SRN_SYN_NAK_SEQ, qp->window.una));
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
 	srn_retry_alarm(qp, BIT(SRN_ALARM_ACK));
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
@@ -323,13 +324,13 @@ static void srn_sack_in_read_test(struct kunit *test)
 	wqe->length = 4 * MTU;
 	srn_sq_start(wqe, 0, 4, 1);
 	srn_window_sent(&qp->window, 4, true, true);
-	srn_completer_rx(qp, new_sack(test, 1, map, 32));
+	rx_answer(qp, new_sack(test, 1, map, 32));
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
 	wqe->done_psn = 1;
 	srn_window_acked(&qp->window, 1);
 	srn_retry_progress(qp);
 	KUNIT_EXPECT_EQ(test, qp->window.una, 1);
-	srn_completer_rx(qp, new_sack(test, 1, map, 32));
+	rx_answer(qp, new_sack(test, 1, map, 32));
 	KUNIT_EXPECT_NOT_NULL(test, qp->score);
 	KUNIT_EXPECT_FALSE(test, qp->resend.ask);
 	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_IMPLIED_NAK), 0);

@@ -8,6 +8,7 @@
 #include "../stats.h"
 #include "../straight.h"
 #include "fake_round.h"
+#include "fake_rx.h"
 
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -336,7 +337,7 @@ static void come_bare(struct kunit *test, const struct both *b, u32 num)
 	pkt->len = min(num * MTU, NUM * MTU - 8);
 	local_bh_disable();
 	KUNIT_ASSERT_TRUE(test, srn_turn_borrow(&b->peer->turn, &listed));
-	srn_completer_rx(b->peer, skb);
+	rx_answer(b->peer, skb);
 	srn_turn_return(&b->peer->turn, listed);
 	local_bh_enable();
 }
