@@ -344,6 +344,13 @@ static bool failed_by_itself(const struct srn_qp *qp)
 	return qp->state == IB_QPS_ERR && !qp->resp.ack.fatal;
 }
 
+bool srn_responder_owes(const struct srn_qp *qp)
+{
+	const struct srn_responder *resp = &qp->resp;
+
+	return resp->replay.open || resp->ack.pending || resp->ack.gone_any || !srn_hold_is_empty(&resp->hold);
+}
+
 /* In the error state only the way to a NAK is finished: what the peer asked for
  * before the request that failed, then the NAK; or, if there is none, a last ACK.
  */
@@ -357,8 +364,7 @@ bool srn_responder_send(struct srn_qp *qp, int *budget)
 		srn_ack_leave(qp);
 		return false;
 	}
-	if (!resp->replay.open && !resp->ack.pending && !resp->ack.gone_any &&
-	    srn_hold_is_empty(&resp->hold))
+	if (!srn_responder_owes(qp))
 		return false;
 	if (!srn_responder_receives(qp) && !resp->ack.fatal)
 		return false;

@@ -86,6 +86,13 @@ bool srn_responder_drain(struct srn_qp *qp, int *budget);
 void srn_responder_fail(struct srn_qp *qp, enum srn_verdict v, u32 psn);
 
 /**
+ * srn_responder_owes() - whether srn_responder_send() may have something to do, but for a last ACK in the error state
+ *
+ * Owner of the turn.
+ */
+bool srn_responder_owes(const struct srn_qp *qp);
+
+/**
  * srn_responder_send() - answers: READ responses within @budget, then the ACK or NAK
  *
  * Called at the end of each round. READ responses stop while SRN_UNSENT_BYTES of this QP's

@@ -327,7 +327,9 @@ static bool takes_posts(struct srn_qp *qp, unsigned int bits, bool more)
 	return (bits & SRN_TURN_GATHER) && (more || !srn_bell_gather(qp));
 }
 
-/* The order is that of urgency: what arrived decides what may be sent. */
+/* The order is that of urgency: what arrived decides what may be sent. What is due here for a packet is_settled()
+ * has to know, too.
+ */
 static enum srn_left run_all(struct srn_qp *qp, unsigned int bits)
 {
 	int rx = SRN_ROUND_BUDGET;
@@ -401,9 +403,19 @@ static bool is_next(const struct srn_qp *qp)
 		!srn_hold_has_passed(&qp->resp.hold, qp->resp.msg.psn));
 }
 
+/* Whether a round would find nothing to do for the packet that was looked at, as for a request that asks for no ACK.
+ * What was posted is not for such a round: only an answer (qp->answered) lets more of it go.
+ */
+static bool is_settled(const struct srn_qp *qp)
+{
+	return !qp->answered && !qp->answer_later && !qp->parked && !qp->peer.owed && !srn_responder_owes(qp) &&
+	       skb_queue_empty_lockless(&qp->rxq) && skb_queue_empty_lockless(&qp->noticeq) && !flushes(qp);
+}
+
+/* No bit is set for the packet in hand, so that one which is says that there is news. */
 void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 {
-	bool owned = srn_turn_take(&qp->turn, SRN_TURN_RX);
+	bool owned = srn_turn_take(&qp->turn, 0);
 	struct srn_tally *was = srn_tally_swap(rcu_dereference_bh(qp->tally));
 
 	/* With a turn that is taken back from a worker there may be packets that came before, or are held and passed. */
@@ -414,10 +426,10 @@ void srn_round_rx(struct srn_qp *qp, struct sk_buff *skb)
 		srn_rxq_add(qp, skb);
 	}
 	srn_tally_swap(was);
-	if (owned)
-		go_on(qp);
-	else
+	if (!owned)
 		srn_turn_kick(&qp->turn, SRN_TURN_RX);
+	else if (!is_settled(qp) || !srn_turn_give_up(&qp->turn))
+		go_on(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_round_rx);
 

@@ -12,7 +12,9 @@ struct srn_qp;
 void srn_round_init(struct srn_qp *qp);
 
 /**
- * srn_round_rx() - queue a packet for a QP and run it; consumes @skb
+ * srn_round_rx() - execute a packet, and run its QP if that is due; or queue it for who has the turn
+ *
+ * Consumes @skb.
  *
  * Where executing it sets qp->answer_later, its answer leaves from the NAPI of this CPU,
  * behind the packets that the CPU is just receiving: they share it, or change it.

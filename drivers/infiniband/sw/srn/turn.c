@@ -74,10 +74,8 @@ void srn_turn_leave(struct srn_turn *turn)
 	leave(turn, SRN_DUE_NEWS);
 }
 
-/* False: there is more to do. Full barrier: a bit set before this fails it, one set after
- * finds us gone.
- */
-static bool give_up(struct srn_turn *turn)
+/* Full barrier: a bit set before this fails it, one set after finds us gone. */
+bool srn_turn_give_up(struct srn_turn *turn)
 {
 	clear_owner(turn);
 	if (atomic_cmpxchg(&turn->bits, SRN_TURN_OWNED, 0) == SRN_TURN_OWNED)
@@ -85,6 +83,7 @@ static bool give_up(struct srn_turn *turn)
 	set_owner(turn);
 	return false;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_turn_give_up);
 
 /* With what nobody waits for left undone, and what was rung for meanwhile: who caused it comes
  * back, or whoever is sooner does it. False: a packet, an alarm or a sleeper came.
@@ -156,7 +155,7 @@ static enum next run_round(struct srn_turn *turn)
 	left = turn->run(turn, bits & ~(SRN_TURN_OWNED | SRN_TURN_WANTED));
 	if (left)
 		atomic_or(SRN_TURN_MORE, &turn->bits);
-	if (give_up(turn) || grant(turn))
+	if (srn_turn_give_up(turn) || grant(turn))
 		return GONE;
 	return next_of(left);
 }
@@ -249,7 +248,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_turn_borrow);
 /* A turn that was in a list has a round due, though no bit may say so. */
 void srn_turn_return(struct srn_turn *turn, bool listed)
 {
-	if (listed || !give_up(turn))
+	if (listed || !srn_turn_give_up(turn))
 		leave(turn, atomic_read(&turn->bits) & SRN_TURN_MORE ? SRN_DUE_REST : SRN_DUE_NEWS);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_turn_return);
@@ -414,7 +413,7 @@ void srn_turn_disown(struct srn_turn *turn)
 	int parts = 1;
 	bool left;
 
-	if (give_up(turn))
+	if (srn_turn_give_up(turn))
 		return;
 	left = run_part(turn, true);
 	while (left && parts++ < PARTS_HERE)

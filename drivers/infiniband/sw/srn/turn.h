@@ -2,7 +2,8 @@
 /* Turns: one QP runs in one context at a time, and in any context.
  *
  * Whoever has news for a QP (doorbell, packet, timer) sets a bit and tries to
- * become the owner. The owner runs the engines until no bit is left; who came
+ * become the owner. (A packet that was executed in the turn may leave nothing to do: then
+ * its owner gives it up.) The owner runs the engines until no bit is left; who came
  * second leaves at once, the owner sees the bit. After a few rounds the owner
  * hands the turn to the per-CPU NAPI, so that no context is held for long.
  * What nobody waits for may be put down in between: then bits are set and nobody
@@ -108,7 +109,7 @@ bool srn_turn_may_go_away(const struct srn_turn *turn);
  * Any context; in process context BH are disabled first, so that the owner keeps its CPU.
  *
  * Return: true if the caller is the owner now; srn_turn_run(), srn_turn_run_here(),
- * srn_turn_leave() or srn_turn_send_away() follows.
+ * srn_turn_leave(), srn_turn_send_away() or srn_turn_give_up() follows.
  */
 bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
 
@@ -119,6 +120,13 @@ bool srn_turn_take(struct srn_turn *turn, unsigned int bits);
  * srn_turn_take().
  */
 bool srn_turn_take_out(struct srn_turn *turn, unsigned int bits);
+
+/**
+ * srn_turn_give_up() - an owned turn with which all is done that its owner knows of
+ *
+ * Any context. Return: false if there is news, or somebody waits for it: it is still the caller's.
+ */
+bool srn_turn_give_up(struct srn_turn *turn);
 
 /** srn_turn_run() - run an owned turn here; BH disabled */
 void srn_turn_run(struct srn_turn *turn);

@@ -157,12 +157,16 @@ EXPORT_SYMBOL_IF_KUNIT(srn_xmit_steer);
 
 /* Each packet of it, where a route or netdev has become narrower than the path MTU of the connection.
  * The stack would refuse them as well, and tell this host by ICMP; which keeps to what it is told for
- * ten minutes, for all its sockets, if that is a route's own MTU or less than IPv4's 552 bytes.
+ * ten minutes, for all its sockets, if that is a route's own MTU or less than IPv4's 552 bytes. What fits the least
+ * MTU of IPv4 fits IPv6's as well: a route narrower than that is one that somebody made so by hand.
  */
 static bool fits(const struct sk_buff *skb, const struct dst_entry *dst)
 {
-	unsigned int mtu = dst_mtu(dst);
+	unsigned int mtu;
 
+	if (skb->len <= IPV4_MIN_MTU)
+		return true;
+	mtu = dst_mtu(dst);
 	return skb_is_gso(skb) ? skb_gso_validate_network_len(skb, mtu) : skb->len <= mtu;
 }
 

@@ -142,7 +142,67 @@ static void srn_round_pace_opens_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_idle(qp));
 }
 
+static enum srn_left (*real_round)(struct srn_turn *turn, unsigned int bits);
+static unsigned int num_rounds;
+
+static enum srn_left count_round(struct srn_turn *turn, unsigned int bits)
+{
+	num_rounds++;
+	return real_round(turn, bits);
+}
+
+/* An empty SEND, which asks for an ACK or not; returns how many rounds it took. */
+static unsigned int rounds_of(struct kunit *test, struct srn_qp *qp, u8 flags)
+{
+	struct sk_buff *skb = new_packet(test, IB_OPCODE_RC_SEND_ONLY, qp->resp.msg.psn);
+
+	srn_pkt(skb)->flags = flags;
+	qp->rq.open = true;
+	num_rounds = 0;
+	local_bh_disable();
+	srn_round_rx(qp, skb);
+	local_bh_enable();
+	return num_rounds;
+}
+
+/* A request that asks for nothing takes a round only where there is something else to do. */
+static void srn_round_settled_test(struct kunit *test)
+{
+	struct owner *o = new_owner(test);
+	struct srn_qp *qp = &o->qp;
+
+	real_round = qp->turn.run;
+	qp->turn.run = count_round;
+	qp->rcq = new_cq(test, qp, 8);
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits), 0);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 1);
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, SRN_PKT_ACKREQ), 1);
+	KUNIT_EXPECT_EQ(test, srn_stats_sum(qp->dev, SRN_CNT_SENT_ACK), 1);
+	qp->parked = true;
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 1);
+	KUNIT_EXPECT_FALSE(test, qp->parked);
+	qp->answered = true;
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 1);
+	KUNIT_EXPECT_FALSE(test, qp->answered);
+	qp->sq.stale = true;
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 1);
+	KUNIT_EXPECT_FALSE(test, qp->sq.stale);
+	/* News, of another CPU say, whose packet is behind. */
+	atomic_or(SRN_TURN_RX, &qp->turn.bits);
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 1);
+	/* A packet before it, which came while another CPU had the turn. */
+	atomic_set(&qp->turn.bits, SRN_TURN_OWNED);
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 0);
+	atomic_set(&qp->turn.bits, 0);
+	KUNIT_EXPECT_EQ(test, rounds_of(test, qp, 0), 1);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&qp->rxq));
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->turn.bits), 0);
+	KUNIT_EXPECT_EQ(test, qp->resp.msg.psn, 7);
+}
+
 static struct kunit_case srn_round_cases[] = {
+	KUNIT_CASE(srn_round_settled_test),
 	KUNIT_CASE(srn_round_one_nak_a_batch_test),
 	KUNIT_CASE(srn_round_request_tells_test),
 	KUNIT_CASE(srn_round_ack_before_owner_test),
