@@ -77,6 +77,9 @@ static u32 post(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool sol
 		cq->overrun = true;
 		smp_store_release(&srn_cq_page_of(cq)->dead, SRN_CQ_OVERRUN);
 	}
+	/* Who is told, perhaps at once on another CPU, finds all of it. */
+	if (armed)
+		armed = srn_cq_notify_begin(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
 	if (armed)

@@ -30,7 +30,7 @@ struct srn_cq {
 	bool kernel;
 	bool timestamps;		/* the program asked for them */
 	bool overrun;
-	/* The event handler runs in one context at a time; see srn_cq_notify(). */
+	/* The event handler runs in one context at a time; see srn_cq_notify_begin(). */
 	bool notifying;
 	bool notify_again;
 	bool notify_left;		/* notify_work is to go on; lock */

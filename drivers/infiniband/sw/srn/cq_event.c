@@ -138,21 +138,19 @@ static void leave_call(struct srn_cq *cq)
 	srn_vector_queue(vector_of(cq), &cq->notify_work);
 }
 
+bool srn_cq_notify_begin(struct srn_cq *cq)
+{
+	if (!cq->ibcq.comp_handler || !begin_notifying(cq))
+		return false;
+	if (!srn_vector_is_elsewhere(vector_of(cq)))
+		return true;
+	leave_call(cq);
+	return false;
+}
+
 void srn_cq_notify(struct srn_cq *cq)
 {
-	unsigned long flags;
-	bool begins;
-
-	if (!cq->ibcq.comp_handler)
-		return;
-	spin_lock_irqsave(&cq->lock, flags);
-	begins = begin_notifying(cq);
-	if (begins && srn_vector_is_elsewhere(vector_of(cq))) {
-		leave_call(cq);
-		begins = false;
-	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-	if (begins && call_handler(cq))
+	if (call_handler(cq))
 		srn_vector_queue(vector_of(cq), &cq->notify_work);
 }
 

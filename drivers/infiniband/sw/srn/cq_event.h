@@ -18,7 +18,7 @@ bool srn_cq_take_armed(struct srn_cq *cq, u32 num, bool solicited);
  * srn_cq_take_arm() - whether @num completions, which are in the ring, notify now; disarms if so
  * @solicited: one of them is a solicited one, or an error
  *
- * cq->lock held; srn_cq_notify() is to follow without it.
+ * cq->lock held; srn_cq_notify_begin() is to follow.
  */
 static inline bool srn_cq_take_arm(struct srn_cq *cq, u32 num, bool solicited)
 {
@@ -30,7 +30,15 @@ static inline bool srn_cq_take_arm(struct srn_cq *cq, u32 num, bool solicited)
 }
 
 /**
- * srn_cq_notify() - calls the event handler, here or, where the CQ's vector is another CPU, there
+ * srn_cq_notify_begin() - somebody is to be told
+ *
+ * cq->lock held. Whether that is done here, by srn_cq_notify() without the lock; else there is nobody, or who tells
+ * already tells once more, or another CPU does, the one of the CQ's vector.
+ */
+bool srn_cq_notify_begin(struct srn_cq *cq);
+
+/**
+ * srn_cq_notify() - calls the event handler, which srn_cq_notify_begin() left to the caller
  *
  * Any context but hard interrupts, no lock held.
  */
