@@ -101,7 +101,7 @@ bool Sender::HasPlace() {
     if (shift.on) Disband();
     return true;
   }
-  bool over = shift.due || srn_rota_is_over(&shift, 0, window_.cwnd * kMtu);
+  bool over = shift.due || srn_rota_is_over(&rota, &shift, 0, window_.cwnd * kMtu);
   if (shift.on && over && !srn_rota_is_wanted(&rota)) {
     shift.sent = 0;
     over = shift.due = false;
@@ -204,10 +204,19 @@ void Sender::Progress(uint32_t una) {
 void Sender::LookAtDelay() {
   const bool again = window_.timed_again;
   retry_.LookAtDelay();
+  if (!again) LookAtMany();
   if (again)
     srn_rota_look_again(&domain_.rota);
   else if (!srn_rota_is_near(&domain_.rota))
     srn_rota_look(&domain_.rota, &window_.crowd);
+}
+
+// retry.c, look_at_many().
+void Sender::LookAtMany() {
+  if (srn_window_is_of_many(&window_) &&
+      (srn_rota_is_far(&domain_.rota) ||
+       srn_rota_has_few(&domain_.rota, &member_.shift, events_.now())))
+    srn_window_widen(&window_);
 }
 
 uint32_t Sender::NewestPlain() const {

@@ -82,6 +82,7 @@ class Sender {
   void Tick();
   void Progress(uint32_t una);
   void LookAtDelay();
+  void LookAtMany();
   void Probe(uint32_t nth);
   // Of the packet: whether it is a READ. And the newest in flight that is none, or the oldest.
   bool IsRead(uint32_t psn) const {

@@ -10,6 +10,7 @@
 struct srn_legacy {
 	u16 cwnd;		/* as in a window; 0: nobody has left any */
 	u16 ssthresh;
+	bool many;		/* likewise */
 	struct srn_crowd crowd;	/* what is known of the path */
 };
 

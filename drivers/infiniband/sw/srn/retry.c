@@ -190,6 +190,18 @@ static void look_at_late(struct srn_qp *qp, u64 delay)
 	narrow(qp, srn_window_late, SRN_WINDOW_LATE);
 }
 
+/* Who began with few, as one of many, need not go on so where it has turned out that no turns are taken, or that the
+ * others are few, or have nothing to send.
+ */
+static void look_at_many(struct srn_qp *qp, u64 now)
+{
+	const struct srn_rota *rota = &qp->known->path->rota;
+
+	if (READ_ONCE(qp->dev->rota) && !srn_rota_is_far(rota) && !srn_rota_has_few(rota, &qp->known->shift, now))
+		return;
+	srn_window_widen(&qp->window);
+}
+
 /* What is known of the queue, and that alone. Of an answer that is timed to its end the first packet has its part in
  * that, too: with the last one lost it is what the loss is judged by. But less is out once for both.
  */
@@ -204,6 +216,8 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	srn_known_look(qp->known->path, &w->crowd, READ_ONCE(qp->dev->rota));
 	if (!srn_window_times_on(w, was_ns))
 		srn_window_mind(w);
+	if (srn_window_is_of_many(w))
+		look_at_many(qp, now);
 	trace_srn_window(qp, was, SRN_WINDOW_CROWDED);
 	/* While it holds something it says itself what it has room for. */
 	if (!qp->score && srn_window_wants_reach(w))

@@ -9,6 +9,8 @@
 
 /* So many answers say whether there is a queue that takes longer than the path, but for the first of all. */
 #define ANSWERS		32
+/* They come in so many times what the fastest one took, at least: many may come at once. */
+#define TRIPS		2
 /* Those are as many as places; or as many as come in so many times what the first of them takes. */
 #define FIRST_TRIPS	3
 /* For so long it counts. */
@@ -55,7 +57,9 @@ bool srn_rota_ask(struct srn_rota *rota, struct srn_shift *shift)
 		enqueue(rota, shift);
 		return false;
 	}
-	rota->taken++;
+	WRITE_ONCE(rota->taken, rota->taken + 1);
+	if (rota->taken > SRN_ROTA_FEW)
+		WRITE_ONCE(rota->crowds, rota->crowds + 1);
 	begin(shift);
 	return true;
 }
@@ -73,7 +77,7 @@ struct srn_shift *srn_rota_yield(struct srn_rota *rota, struct srn_shift *shift)
 	WRITE_ONCE(shift->on, false);
 	next = list_first_entry_or_null(&rota->waiting, struct srn_shift, node);
 	if (!next) {
-		rota->taken--;
+		WRITE_ONCE(rota->taken, rota->taken - 1);
 		return NULL;
 	}
 	begin(next);
@@ -109,7 +113,7 @@ static bool is_enough(const struct srn_rota *rota, u64 now_ns)
 {
 	if (!rota->known)
 		return rota->answers >= SRN_ROTA_PLACES || now_ns >= rota->until_ns;
-	return rota->answers >= ANSWERS;
+	return rota->answers >= ANSWERS && now_ns >= rota->since_ns + TRIPS * rota->least_ns;
 }
 
 /* Whether a queue takes longer than the path: that is how long those took that it made slow. At the beginning the first
@@ -135,7 +139,8 @@ void srn_rota_look(struct srn_rota *rota, const struct srn_crowd *crowd)
 		rota->until_ns = now + FIRST_TRIPS * rota->least_ns;
 		rota->answers = 0;
 	}
-	rota->answers++;
+	if (!rota->answers++)
+		rota->since_ns = now;
 	rota->slow += crowd->least_ns + crowd->delay_ns >= 2 * rota->least_ns;
 	if (is_enough(rota, now)) {
 		if (is_queue(rota, crowd))

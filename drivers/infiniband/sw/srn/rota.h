@@ -24,6 +24,10 @@
 /* Bytes of a shift, at least, and how many times what may be out. */
 #define SRN_ROTA_QUOTA		65536
 #define SRN_ROTA_ROUNDS		8
+/* And where an answer takes as long as this, or as nobody knows, twice as often: what is not used between two shifts, a
+ * round trip each time, is seen there.
+ */
+#define SRN_ROTA_LONG_NS	(3 * NSEC_PER_MSEC)
 /* Bytes of a message that need not wait for a place, where nothing else of its connection is out. */
 #define SRN_ROTA_SMALL		256
 /* Who has asked so often in a row, and hears nothing, does not use its place. */
@@ -35,6 +39,8 @@
 #define SRN_ROTA_DUE_TRIPS	8
 /* What that is before an answer was timed. */
 #define SRN_ROTA_UNKNOWN_NS	(250 * NSEC_PER_MSEC)
+/* While for so long no more than SRN_ROTA_FEW had a place they are few: who begins together does so in less. */
+#define SRN_ROTA_FEW_NS		(20 * NSEC_PER_MSEC)
 /* A path is empty for long, while one shift follows another, where an answer takes as long as this. */
 #define SRN_ROTA_FAR_NS		(12 * NSEC_PER_MSEC)
 
@@ -48,16 +54,20 @@ struct srn_shift {
 	bool due;		/* others have waited for its place for long */
 	u32 sent;		/* bytes, since it began */
 	u64 wanted_ns;		/* since when somebody waits, as far as it saw; ktime; 0: nobody does */
+	u32 crowds;		/* that it knows of, */
+	u64 few_ns;		/* and since when there was none but those; ktime; 0: it has not looked */
 };
 
 struct srn_rota {
 	struct list_head waiting;	/* who waits longest first */
 	u32 num_waiting;		/* they are; read without the lock, too */
-	u32 taken;			/* places */
+	u32 taken;			/* places; read without the lock, too, */
+	u32 crowds;			/* as is how many were taken when there were few no more */
 	bool far;			/* nobody takes turns: the path is long; read without the lock, too, */
 	u64 least_ns;			/* as is the least that an answer ever took; U64_MAX: there was none */
 	bool known;			/* whether it is long, so far; the rest is of a path that might be */
 	u32 answers;			/* timed, since that was judged, */
+	u64 since_ns;			/* from then on; ktime */
 	u32 slow;			/* so many of them took twice the least */
 	u64 until_ns;			/* turns are taken, since a queue takes longer than the path; ktime */
 	struct srn_legacy legacy;	/* of who gave up a place last */
@@ -87,17 +97,35 @@ static inline bool srn_rota_is_wanted(const struct srn_rota *rota)
 }
 
 /**
- * srn_rota_is_over() - with @more bytes a member that is on has had what is due to it
+ * srn_rota_has_few() - at @now_ns, whether who has @shift has seen for SRN_ROTA_FEW_NS that they are few; without the lock
+ *
+ * No more than SRN_ROTA_FEW have a place, however many there are: those that have nothing to send are no burden.
+ */
+static inline bool srn_rota_has_few(const struct srn_rota *rota, struct srn_shift *shift, u64 now_ns)
+{
+	u32 crowds = READ_ONCE(rota->crowds);
+
+	if (READ_ONCE(rota->taken) > SRN_ROTA_FEW || crowds != shift->crowds || !shift->few_ns) {
+		shift->crowds = crowds;
+		shift->few_ns = now_ns;
+		return false;
+	}
+	return now_ns - shift->few_ns >= SRN_ROTA_FEW_NS;
+}
+
+/**
+ * srn_rota_is_over() - with @more bytes a member that is on has had what is due to it; without the lock
  * @out: bytes that it may have out at a time
  *
  * Not before it had all that out some times, however much that is: between one's last and another's first there
  * is a round trip in which nobody uses the place.
  */
-static inline bool srn_rota_is_over(const struct srn_shift *shift, u32 more, u32 out)
+static inline bool srn_rota_is_over(const struct srn_rota *rota, const struct srn_shift *shift, u32 more, u32 out)
 {
+	u32 rounds = READ_ONCE(rota->least_ns) < SRN_ROTA_LONG_NS ? SRN_ROTA_ROUNDS : 2 * SRN_ROTA_ROUNDS;
 	u64 sent = (u64)shift->sent + more;
 
-	return sent >= SRN_ROTA_QUOTA && sent >= SRN_ROTA_ROUNDS * (u64)out;
+	return sent >= SRN_ROTA_QUOTA && sent >= rounds * (u64)out;
 }
 
 /** srn_rota_kept_ns() - at @now_ns, for how long who has @shift knows that others wait for a place; ns */

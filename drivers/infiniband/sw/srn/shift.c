@@ -29,9 +29,15 @@ static bool is_small(const struct srn_qp *qp, const struct srn_wqe *wqe)
 	return wqe->length <= SRN_ROTA_SMALL && !srn_window_inflight(&qp->window);
 }
 
+/* More is posted: that will want a place in any case, and what goes with it is asked for once. */
+static bool is_followed(const struct srn_qp *qp)
+{
+	return qp->sq.fetched - qp->window.at.index > 1;
+}
+
 static bool is_over(const struct srn_qp *qp)
 {
-	return srn_rota_is_over(&qp->known->shift, 0, srn_shift_out(qp));
+	return srn_rota_is_over(&qp->known->path->rota, &qp->known->shift, 0, srn_shift_out(qp));
 }
 
 /* Where nobody waits the next shift begins. */
@@ -138,7 +144,8 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
 			begin(qp);
 		may = goes_on(qp);
 	} else {
-		may = !takes_part(qp) || is_small(qp, wqe) || gets_place(qp);
+		may = !takes_part(qp) || (is_small(qp, wqe) && !is_followed(qp)) || gets_place(qp) ||
+		      is_small(qp, wqe);
 	}
 	qp->known->shift.stopped = !may;
 	return may;

@@ -67,8 +67,8 @@ static inline u32 srn_shift_out(const struct srn_qp *qp)
 static inline bool srn_shift_ends(const struct srn_qp *qp, u32 bytes, u32 num)
 {
 	return srn_shift_is_on(qp) && srn_rota_is_wanted(&qp->known->path->rota) &&
-	       srn_rota_is_over(&qp->known->shift, srn_shift_bytes(bytes, num),
-				srn_shift_out(qp));
+	       srn_rota_is_over(&qp->known->path->rota, &qp->known->shift,
+				srn_shift_bytes(bytes, num), srn_shift_out(qp));
 }
 
 /** srn_shift_charge() - @bytes of payload left in @num packets, or are asked for */

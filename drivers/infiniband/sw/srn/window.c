@@ -78,6 +78,7 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 	w->drain_ns = 0;
 	w->draining = false;
 	w->tail = false;
+	w->many = SRN_WINDOW_NOT_OF_MANY;
 	w->spare = 0;
 	w->lent = 0;
 	srn_crowd_start(&w->crowd);
@@ -87,7 +88,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 /* Of a path without queues, that each of them has seen, one knows as much as the other. */
 static bool is_as(const struct srn_window *w, const struct srn_legacy *legacy)
 {
-	return w->cwnd == legacy->cwnd && w->ssthresh == legacy->ssthresh &&
+	return w->cwnd == legacy->cwnd && w->ssthresh == legacy->ssthresh && srn_window_is_of_many(w) == legacy->many &&
 	       !srn_crowd_is(&w->crowd) && !srn_crowd_is(&legacy->crowd) &&
 	       srn_crowd_has_room(&w->crowd) && srn_crowd_has_room(&legacy->crowd) &&
 	       w->crowd.least_ns == legacy->crowd.least_ns;
@@ -100,6 +101,7 @@ void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy)
 	*legacy = (struct srn_legacy){
 		.cwnd = w->cwnd,
 		.ssthresh = w->ssthresh,
+		.many = srn_window_is_of_many(w),
 		.crowd = w->crowd,
 	};
 }
@@ -123,10 +125,13 @@ void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
 		return;
 	w->credit = 0;
 	if (!legacy->cwnd) {
+		if (w->ssthresh == w->most)
+			w->many = SRN_WINDOW_OF_MANY;
 		w->cwnd = min_t(u32, w->cwnd, BEGIN_OF_MANY);
 		w->ssthresh = w->cwnd;
 		return;
 	}
+	w->many = legacy->many ? SRN_WINDOW_OF_MANY : SRN_WINDOW_NOT_OF_MANY;
 	w->cwnd = clamp_t(u32, legacy->cwnd, w->floor, w->full);
 	w->ssthresh = clamp_t(u32, legacy->ssthresh, w->floor, w->full);
 	inherit_crowd(&w->crowd, &legacy->crowd);
@@ -135,8 +140,9 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_inherit);
 
 void srn_window_widen(struct srn_window *w)
 {
-	if (w->cut || srn_crowd_is(&w->crowd))
+	if (!srn_window_is_of_many(w))
 		return;
+	w->many = SRN_WINDOW_NOT_OF_MANY;
 	w->cwnd = max_t(u32, w->cwnd, min_t(u32, BEGIN, w->most));
 	w->ssthresh = w->most;
 }
@@ -207,6 +213,7 @@ static void cut_to(struct srn_window *w, u32 cwnd)
 	w->credit = 0;
 	w->cut = true;
 	w->cut_end = w->end;
+	w->many = SRN_WINDOW_NOT_OF_MANY;
 }
 
 /* What is answered until as few are out is to leave the queue. */
@@ -327,6 +334,7 @@ void srn_window_move(struct srn_window *w)
 	srn_window_untime(w);
 	srn_crowd_start(&w->crowd);
 	w->ssthresh = w->most;
+	w->many = SRN_WINDOW_NOT_OF_MANY;
 	set_most(w, w->full);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_move);
@@ -405,14 +413,18 @@ static bool may_spare(const struct srn_window *w)
 void srn_window_silent(struct srn_window *w, bool longer)
 {
 	u32 cwnd = w->cwnd, ssthresh = w->ssthresh;
+	u8 many = w->many;
 
 	w->doubt = SRN_RUN_DOUBT;
 	begin_again(w);
 	if (longer) {
 		w->ssthresh = ssthresh;
+		w->many = many;
 		return;
 	}
 	w->spare = may_spare(w) ? JUMPS : 0;
+	if (many == SRN_WINDOW_OF_MANY)
+		w->many = SRN_WINDOW_WAS_OF_MANY;
 	w->spare_cwnd = cwnd;
 	w->spare_ssthresh = ssthresh;
 	w->spare_end = w->end;
@@ -428,6 +440,8 @@ static void restore(struct srn_window *w)
 			    max(w->spare_cwnd, w->spare_ssthresh));
 
 	w->cut = false;
+	if (w->many == SRN_WINDOW_WAS_OF_MANY)
+		w->many = SRN_WINDOW_OF_MANY;
 	w->cwnd = max(w->cwnd, min3(some, grown, (u32)w->most));
 	w->ssthresh = max_t(u32, w->ssthresh, min(w->spare_ssthresh, w->most));
 }

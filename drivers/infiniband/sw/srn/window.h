@@ -5,6 +5,7 @@
 #ifndef SRN_WINDOW_H
 #define SRN_WINDOW_H
 
+#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -36,6 +37,13 @@ enum srn_window_why {
 	SRN_WINDOW_SPARED,
 	SRN_WINDOW_SETTLED,
 	SRN_WINDOW_WHY_MAX,
+};
+
+/* It began as one of many, with few that do not double, and nothing was lost since. */
+enum srn_window_many {
+	SRN_WINDOW_NOT_OF_MANY,
+	SRN_WINDOW_OF_MANY,
+	SRN_WINDOW_WAS_OF_MANY,	/* before silence, which may be the length of the path */
 };
 
 /* PSNs from una on that may be in flight while a READ or an atomic is: of so many early answers it
@@ -80,6 +88,7 @@ struct srn_window {
 	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
 	u16 timed_rest;		/* of a READ's answer, PSNs behind its first: the last may be timed, too */
 	bool timed_last;	/* it is the last of a READ's answer, whose first was timed before */
+	u8 many;		/* enum srn_window_many */
 	u32 timed_psn;
 	u64 timed_ns;		/* ktime */
 	struct srn_crowd crowd;	/* what is known of the path */
@@ -103,7 +112,13 @@ void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy);
 /** srn_window_inherit() - go on where who left @legacy stopped; nothing is out */
 void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy);
 
-/** srn_window_widen() - it goes on as one of few, unless it was just cut or minds a queue: as if it had inherited nothing */
+/** srn_window_is_of_many() - whether it has as few as one that began among many, though nothing was lost since */
+static inline bool srn_window_is_of_many(const struct srn_window *w)
+{
+	return unlikely(w->many == SRN_WINDOW_OF_MANY);
+}
+
+/** srn_window_widen() - who began as one of many goes on as one of few, if nothing was lost since */
 void srn_window_widen(struct srn_window *w);
 
 /**

@@ -130,6 +130,43 @@ static void srn_retry_tells_short_path_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_rota_is_near(rota));
 }
 
+/* Who began as one of many, with few, goes on as one of few with an answer that comes when it is not one of many any
+ * more: the others are few, or the path is far, or no turns are wanted. Not if it lost something.
+ */
+static void srn_retry_widens_test(struct kunit *test)
+{
+	static const struct { u32 taken; bool off, far, lost, widens; } rows[] = {
+		{ SRN_ROTA_FEW + 1, false, false, false, false },
+		{ SRN_ROTA_FEW + 1, true, false, false, true },
+		{ SRN_ROTA_FEW + 1, false, true, false, true },
+		{ SRN_ROTA_FEW + 1, false, true, true, false },
+		{ SRN_ROTA_FEW, false, false, false, true },
+		{ SRN_ROTA_FEW, false, false, true, false },
+	};
+	struct srn_known_user *known;
+	struct srn_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+		known = qp->known;
+		qp->dev->rota = !rows[i].off;
+		known->path->rota.taken = rows[i].taken;
+		known->path->rota.far = rows[i].far;
+		known->shift.few_ns = 1;
+		qp->window.many = true;
+		qp->window.cwnd = 8;
+		qp->window.ssthresh = 8;
+		if (rows[i].lost)
+			srn_window_lost(&qp->window, 1, 0, ktime_get_ns());
+		answer(test, qp, rows[i].far ? 30 * MS : MS, SRN_WINDOW_FEW - 1);
+		end();
+		KUNIT_EXPECT_EQ_MSG(test, qp->window.ssthresh == qp->window.most, rows[i].widens, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, qp->window.cwnd >= SRN_WINDOW_FEW, rows[i].widens, "%d", i);
+		known->path->rota.taken = 0;
+	}
+}
+
 /* To another address it is another path. */
 static void srn_retry_move_test(struct kunit *test)
 {
@@ -387,6 +424,7 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE(srn_retry_learns_long_path_test),
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
 	KUNIT_CASE(srn_retry_tells_short_path_test),
+	KUNIT_CASE(srn_retry_widens_test),
 	KUNIT_CASE(srn_retry_move_test),
 	KUNIT_CASE(srn_retry_asks_for_reach_test),
 	KUNIT_CASE(srn_retry_spares_test),

@@ -121,7 +121,21 @@ static void srn_rota_over_test(struct kunit *test)
 	const struct over_row *row = test->param_value;
 	struct srn_shift shift = { .on = true, .sent = row->sent };
 
-	KUNIT_EXPECT_EQ(test, srn_rota_is_over(&shift, row->more, row->out), row->over);
+	begin();
+	r.rota.least_ns = SRN_ROTA_LONG_NS - 1;
+	KUNIT_EXPECT_EQ(test, srn_rota_is_over(&r.rota, &shift, row->more, row->out), row->over);
+}
+
+/* Where it takes long until another one's first packet is here a shift is longer. */
+static void srn_rota_over_long_test(struct kunit *test)
+{
+	struct srn_shift shift = { .on = true, .sent = 2 * SRN_ROTA_ROUNDS * SRN_ROTA_QUOTA - 1 };
+
+	begin();
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_over(&r.rota, &shift, 0, SRN_ROTA_QUOTA));
+	r.rota.least_ns = SRN_ROTA_LONG_NS;
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_over(&r.rota, &shift, 0, SRN_ROTA_QUOTA));
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_over(&r.rota, &shift, 1, SRN_ROTA_QUOTA));
 }
 
 /* How long others wait is counted from when somebody does, and anew for who is given a place. */
@@ -157,18 +171,49 @@ static void srn_rota_due_test(struct kunit *test)
 #define LEAST	(14 * NSEC_PER_MSEC)
 #define SEC	((u64)NSEC_PER_SEC)
 
-/* Answers that took so long come at @now_ns, where so fast ones are known; something was lost by a queue, or not. */
+/* Answers that took so long come from @now_ns on, in @within_ns, where so fast ones are known; something was lost by a
+ * queue, or not.
+ */
+static void come_within(struct srn_rota *rota, int num, u64 took_ns, u64 now_ns, u64 within_ns, bool lost)
+{
+	struct srn_crowd crowd = { .least_ns = LEAST, .delay_ns = took_ns - LEAST, .left = lost };
+	int i;
+
+	for (i = 0; i < num; i++) {
+		crowd.now_ns = now_ns + (num > 1 ? within_ns / (num - 1) * i : 0);
+		if (i == num - 1 && num > 1)
+			crowd.now_ns = now_ns + within_ns;
+		srn_rota_look(rota, &crowd);
+	}
+}
+
+/* Likewise, at @now_ns. */
 static void come(struct srn_rota *rota, int num, u64 took_ns, u64 now_ns, bool lost)
 {
-	const struct srn_crowd crowd = {
-		.least_ns = LEAST,
-		.delay_ns = took_ns - LEAST,
-		.now_ns = now_ns,
-		.left = lost,
-	};
+	come_within(rota, num, took_ns, now_ns, 0, lost);
+}
 
-	while (num--)
-		srn_rota_look(rota, &crowd);
+/* Few are those that have a place, for some time, and it is known to who looks: not who is there. */
+static void srn_rota_few_test(struct kunit *test)
+{
+	struct srn_shift *one = &r.all[0];
+	const u64 some = SRN_ROTA_FEW_NS;
+
+	begin();
+	take(test, 0, SRN_ROTA_FEW, true);
+	KUNIT_EXPECT_FALSE(test, srn_rota_has_few(&r.rota, one, SEC));
+	KUNIT_EXPECT_FALSE(test, srn_rota_has_few(&r.rota, one, SEC + some - 1));
+	KUNIT_EXPECT_TRUE(test, srn_rota_has_few(&r.rota, one, SEC + some));
+	take(test, SRN_ROTA_FEW, 1, true);
+	KUNIT_EXPECT_FALSE(test, srn_rota_has_few(&r.rota, one, SEC + 2 * some));
+	srn_rota_yield(&r.rota, &r.all[SRN_ROTA_FEW]);
+	KUNIT_EXPECT_FALSE(test, srn_rota_has_few(&r.rota, one, SEC + 3 * some - 1));
+	KUNIT_EXPECT_TRUE(test, srn_rota_has_few(&r.rota, one, SEC + 3 * some));
+	/* More of them in between, when it did not look. */
+	take(test, SRN_ROTA_FEW, 1, true);
+	srn_rota_yield(&r.rota, &r.all[SRN_ROTA_FEW]);
+	KUNIT_EXPECT_FALSE(test, srn_rota_has_few(&r.rota, one, SEC + 4 * some));
+	KUNIT_EXPECT_TRUE(test, srn_rota_has_few(&r.rota, one, SEC + 5 * some));
 }
 
 /* As many as there are places say that a path is far, and so do fewer after some time. */
@@ -225,29 +270,34 @@ static void srn_rota_queue_stays_test(struct kunit *test)
 {
 	begin();
 	come(&r.rota, SRN_ROTA_PLACES, LEAST, SEC, false);
-	come(&r.rota, 32, 2 * LEAST, SEC, true);
+	come_within(&r.rota, 32, 2 * LEAST, SEC, 2 * LEAST, true);
 	come(&r.rota, 17, LEAST, 31 * SEC, false);
-	come(&r.rota, 15, 2 * LEAST, 31 * SEC, false);
+	come_within(&r.rota, 15, 2 * LEAST, 31 * SEC, 2 * LEAST, false);
 	come(&r.rota, 16, LEAST, 32 * SEC, false);
-	come(&r.rota, 16, 2 * LEAST, 32 * SEC, false);
+	come_within(&r.rota, 16, 2 * LEAST, 32 * SEC, 2 * LEAST, false);
 	come(&r.rota, 1, LEAST, 63 * SEC, false);
 	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
-	come(&r.rota, 31, LEAST, 63 * SEC, false);
-	come(&r.rota, 1, LEAST, 64 * SEC, false);
+	come_within(&r.rota, 31, LEAST, 63 * SEC, 2 * LEAST, false);
+	come(&r.rota, 1, LEAST, 64 * SEC + 2 * LEAST, false);
 	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
 }
 
-/* A far path may be a queue after all: if all answers stand in it, and it loses something. */
+/* A far path may be a queue after all: if all answers stand in it for two round trips, and it loses something. */
 static void srn_rota_queue_later_test(struct kunit *test)
 {
 	begin();
 	come(&r.rota, SRN_ROTA_PLACES, LEAST, SEC, false);
-	come(&r.rota, 32, 2 * LEAST, 2 * SEC, false);
+	come_within(&r.rota, 32, 2 * LEAST, 2 * SEC, 2 * LEAST, false);
 	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
 	come(&r.rota, 1, 2 * LEAST - 1, 2 * SEC, true);
-	come(&r.rota, 31, 2 * LEAST, 2 * SEC, true);
+	come_within(&r.rota, 31, 2 * LEAST, 2 * SEC, 2 * LEAST, true);
 	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
-	come(&r.rota, 32, 2 * LEAST, 2 * SEC, true);
+	/* However many stand in a burst. */
+	come_within(&r.rota, 256, 2 * LEAST, 3 * SEC, 2 * LEAST - 1, true);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	come(&r.rota, 1, LEAST, 3 * SEC + 2 * LEAST, true);
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_far(&r.rota));
+	come_within(&r.rota, 32, 2 * LEAST, 4 * SEC, 2 * LEAST, true);
 	KUNIT_EXPECT_FALSE(test, srn_rota_is_far(&r.rota));
 }
 
@@ -303,8 +353,10 @@ static struct kunit_case srn_rota_cases[] = {
 	KUNIT_CASE(srn_rota_begins_test),
 	KUNIT_CASE(srn_rota_leave_test),
 	KUNIT_CASE_PARAM(srn_rota_over_test, over_gen_params),
+	KUNIT_CASE(srn_rota_over_long_test),
 	KUNIT_CASE(srn_rota_kept_test),
 	KUNIT_CASE(srn_rota_due_test),
+	KUNIT_CASE(srn_rota_few_test),
 	KUNIT_CASE(srn_rota_far_test),
 	KUNIT_CASE(srn_rota_near_test),
 	KUNIT_CASE(srn_rota_queue_first_test),

@@ -65,6 +65,8 @@ static struct many *new_many(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_all, m));
 	for (i = 0; i < USERS; i++)
 		m->qp[i] = new_member(test, m, i);
+	/* Which is short. */
+	m->path->rota.least_ns = NSEC_PER_USEC;
 	return m;
 }
 
@@ -318,6 +320,30 @@ static void srn_shift_small_test(struct kunit *test)
 	end_all(test, m);
 }
 
+/* The first of a list takes the place that the others will want, if there is one; else it goes, and they wait. */
+static void srn_shift_list_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	int first = SRN_ROTA_PLACES, i;
+
+	own_all(test, m);
+	m->wqe->length = SRN_ROTA_SMALL;
+	for (i = 0; i <= first; i++) {
+		m->qp[i]->sq.fetched = m->qp[i]->window.at.index + 2;
+		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
+		KUNIT_EXPECT_EQ(test, m->qp[i]->known->shift.on, i < first);
+		KUNIT_EXPECT_EQ(test, srn_shift_packs(m->qp[i]), i < first);
+		send(m, i, 1);
+	}
+	KUNIT_EXPECT_TRUE(test, m->qp[first]->known->shift.waits);
+	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_SHIFT);
+	/* The last is followed by none. */
+	m->qp[first + 1]->sq.fetched = m->qp[first + 1]->window.at.index + 1;
+	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
+	KUNIT_EXPECT_FALSE(test, m->qp[first + 1]->known->shift.waits);
+	end_all(test, m);
+}
+
 /* Who is not answered for long gives its place up with packets out, and takes none before it is; what asks after
  * that needs none.
  */
@@ -487,9 +513,11 @@ static void srn_shift_far_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, m->qp[i]->window.cwnd, SRN_WINDOW_FEW);
 		KUNIT_EXPECT_TRUE(test, srn_shift_packs(m->qp[i]));
 	}
-	/* What lost something stays as it is. */
-	m->qp[1]->window.cut = true;
-	m->qp[2]->window.crowd.left = 1;
+	/* What lost something stays as it is, also when that is repaired. */
+	srn_window_lost(&m->qp[1]->window, 1, 0, ktime_get_ns());
+	srn_window_silent(&m->qp[2]->window, false);
+	answer(m, 1);
+	answer(m, 2);
 	for (i = 1; i < SRN_ROTA_PLACES; i++) {
 		KUNIT_EXPECT_EQ(test, ask(m, i), SRN_GATE_OPEN);
 		KUNIT_EXPECT_EQ(test, m->qp[i]->window.cwnd < SRN_WINDOW_FEW, i <= 2);
@@ -563,6 +591,8 @@ static void srn_shift_inherits_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->ssthresh, 3u);
 	KUNIT_EXPECT_EQ(test, w->crowd.least_ns, 4711ull);
 	KUNIT_EXPECT_EQ(test, w->crowd.lost, 2u);
+	/* It lost nothing, as who left it. */
+	KUNIT_EXPECT_TRUE(test, srn_window_is_of_many(w));
 	/* Once. */
 	w->cwnd = 7;
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
@@ -576,6 +606,22 @@ static void srn_shift_inherits_test(struct kunit *test)
 	srn_window_leave(&m->qp[0]->window, &m->path->rota.legacy);
 	KUNIT_EXPECT_EQ(test, ask(m, first + 1), SRN_GATE_OPEN);
 	KUNIT_EXPECT_EQ(test, w->crowd.least_ns, 4711ull);
+	/* It had lost something, but goes on as who left it. */
+	KUNIT_EXPECT_TRUE(test, srn_window_is_of_many(w));
+	end_all(test, m);
+}
+
+/* Whoever lost something by itself before there was anything to go on with has not begun as one of many. */
+static void srn_shift_lost_before_test(struct kunit *test)
+{
+	struct many *m = new_many(test);
+	struct srn_window *w = &m->qp[0]->window;
+
+	own_all(test, m);
+	srn_window_lost(w, 1, 0, ktime_get_ns());
+	fill(test, m, 0);
+	KUNIT_EXPECT_FALSE(test, srn_window_is_of_many(w));
+	KUNIT_EXPECT_TRUE(test, srn_window_is_of_many(&m->qp[1]->window));
 	end_all(test, m);
 }
 
@@ -620,6 +666,7 @@ static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_renewed_test),
 	KUNIT_CASE(srn_shift_alone_again_test),
 	KUNIT_CASE(srn_shift_small_test),
+	KUNIT_CASE(srn_shift_list_test),
 	KUNIT_CASE(srn_shift_stall_test),
 	KUNIT_CASE(srn_shift_stall_unasked_test),
 	KUNIT_CASE(srn_shift_due_test),
@@ -630,6 +677,7 @@ static struct kunit_case srn_shift_cases[] = {
 	KUNIT_CASE(srn_shift_off_test),
 	KUNIT_CASE(srn_shift_reset_test),
 	KUNIT_CASE(srn_shift_inherits_test),
+	KUNIT_CASE(srn_shift_lost_before_test),
 	{}
 };
 

@@ -52,6 +52,32 @@ static void srn_window_spare_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cwnd, 1);
 }
 
+/* Nor has one of many lost anything then, which it has for who hears nothing to the end. */
+static void srn_window_spare_of_many_test(struct kunit *test)
+{
+	const struct srn_legacy none = {};
+	struct srn_window w;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		srn_window_start(&w, FIRST, 1024);
+		srn_window_inherit(&w, &none);
+		KUNIT_EXPECT_TRUE(test, srn_window_is_of_many(&w));
+		fake_fill(&w);
+		fall_silent(&w, false);
+		fall_silent(&w, true);
+		KUNIT_EXPECT_FALSE(test, srn_window_is_of_many(&w));
+		jump(&w, psn(2), true);
+		fake_fill(&w);
+		if (i)
+			srn_window_guilty(&w);
+		jump(&w, psn(6), true);
+		KUNIT_EXPECT_EQ(test, srn_window_is_of_many(&w), !i);
+		srn_window_widen(&w);
+		KUNIT_EXPECT_EQ(test, w.ssthresh == w.most, !i);
+	}
+}
+
 /* All at once at the end: what goes next is no more than a connection begins with, and doubles. */
 static void srn_window_spare_all_test(struct kunit *test)
 {
@@ -208,6 +234,7 @@ static void srn_window_answered_again_test(struct kunit *test)
 
 static struct kunit_case srn_window_spare_cases[] = {
 	KUNIT_CASE(srn_window_spare_test),
+	KUNIT_CASE(srn_window_spare_of_many_test),
 	KUNIT_CASE(srn_window_spare_all_test),
 	KUNIT_CASE(srn_window_spare_grows_test),
 	KUNIT_CASE(srn_window_spare_most_test),
