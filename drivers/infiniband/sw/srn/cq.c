@@ -64,7 +64,7 @@ static u32 put_cqes(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, stru
 static u32 post(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool solicited,
 		struct ib_qp *qp, bool spares)
 {
-	bool armed = false, was_dead;
+	bool armed = false, tells, was_dead;
 	unsigned long flags;
 	u32 put;
 
@@ -78,11 +78,10 @@ static u32 post(struct srn_cq *cq, const struct srn_cqe *cqes, u32 num, bool sol
 		smp_store_release(&srn_cq_page_of(cq)->dead, SRN_CQ_OVERRUN);
 	}
 	/* Who is told, perhaps at once on another CPU, finds all of it. */
-	if (armed)
-		armed = srn_cq_notify_begin(cq);
+	tells = armed && srn_cq_notify_begin(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (armed)
+	if (tells)
 		srn_cq_notify(cq);
 	if (likely(put == num) || spares)
 		return put;

@@ -85,9 +85,7 @@ static void answer(struct kunit *test, const struct reader *r, u32 psn)
 {
 	struct sk_buff *skb = new_answer(test, psn);
 
-	local_bh_disable();
 	rx_answer(r->qp, skb);
-	local_bh_enable();
 }
 
 static void expect_bytes(struct kunit *test, const struct reader *r, u32 psn, u8 want)

@@ -322,9 +322,7 @@ static void srn_pack_later_test(struct kunit *test)
 	srn_replay_add_read(&r.qp->resp.replay, srn_psn_add(PSN, -1), 1, 0, &range);
 	skb = arrived(test, &r, &m);
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r.qp->turn, SRN_TURN_RX));
-	local_bh_disable();
 	KUNIT_EXPECT_FALSE(test, rx_pack(r.qp, skb));
-	local_bh_enable();
 	migrate_enable();
 	expect_progress(test, &r, 1);
 	expect_placed(test, &r, &m, 1);
@@ -519,10 +517,8 @@ static void take(struct kunit *test, const struct receiver *r, const struct msgs
 	struct sk_buff *skb = arrived(test, r, m);
 
 	KUNIT_ASSERT_TRUE(test, srn_turn_take(&r->qp->turn, SRN_TURN_RX));
-	local_bh_disable();
 	if (!whole || !rx_pack(r->qp, skb))
 		take_parts(r->qp, skb);
-	local_bh_enable();
 	srn_turn_disown(&r->qp->turn);
 	srn_hold_purge(r->qp->dev, &r->qp->resp.hold);
 }
