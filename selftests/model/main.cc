@@ -19,7 +19,10 @@ int main(int argc, char** argv) {
   app.add_option("--domains", options.domains, "protection domains that they belong to")
       ->check(CLI::Range(1, 4096))
       ->excludes(one);
-  app.add_flag("--rota", options.rota, "those of a domain take turns")->excludes(one);
+  CLI::Option* const rota =
+      app.add_flag("--rota", options.rota, "those of a domain take turns")->excludes(one);
+  app.add_flag("--lossy", options.lossy, "but only where a queue loses something")->needs(rota);
+  app.add_option("--calm", options.calm, "s, when that is taken to be long ago")->excludes(one);
   app.add_option("--depth", options.program.depth, "messages of 64 KiB that each has posted")
       ->check(CLI::Range(1, 1024))
       ->excludes(one);

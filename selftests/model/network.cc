@@ -66,6 +66,8 @@ Network::Network(const Options& options)
     srn_lately_start(&domain.known, 0);
     srn_rota_init(&domain.rota);
     domain.has_rota = options.rota && options.connections > options.domains * SRN_ROTA_FEW;
+    domain.users = static_cast<uint32_t>(options.connections / options.domains);
+    if (options.lossy) domain.when = SRN_ROTA_LOSSY;
   }
   for (int i = 0; i < options.connections; ++i) {
     const auto psn = static_cast<uint32_t>(SRN_PSN_MASK - random_() % kBeforeWrap);
@@ -73,11 +75,16 @@ Network::Network(const Options& options)
         connections_.emplace_back(*this, domains_[static_cast<size_t>(i % options.domains)], psn);
     events_.After(random_() % kBegin, [&connection] { connection.sender.Start(); });
   }
+  if (options.calm > 0) events_.After(Ns(options.calm), [this] { Calm(); });
   if (options.sheds > 0) events_.After(Ns(options.sheds), [this] { Shed(); });
   for (int i = 0; i < options.rivals; ++i) {
     Rival& rival = rivals_.emplace_back(*this);
     events_.After(Ns(options.rivals_from) + random_() % kBegin, [&rival] { rival.sender.Start(); });
   }
+}
+
+void Network::Calm() {
+  for (Domain& domain : domains_) domain.rota.lost_ns -= SRN_ROTA_LATELY_NS;
 }
 
 void Network::Shed() {

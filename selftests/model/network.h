@@ -18,9 +18,11 @@ namespace model {
 
 struct Options {
   int connections = 1;
-  int domains = 4;    // protection domains that they belong to
-  bool rota = false;  // where these have more than SRN_ROTA_FEW each, they take turns
-  int rivals = 0;     // that send beside them, but by AIMD, from so many seconds on
+  int domains = 4;     // protection domains that they belong to
+  bool rota = false;   // where these have more than SRN_ROTA_FEW each, they take turns,
+  bool lossy = false;  // but only where a queue loses something
+  double calm = 0;     // seconds; what was lost by then is taken to be long ago (0: never)
+  int rivals = 0;      // that send beside them, but by AIMD, from so many seconds on
   double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each
@@ -79,6 +81,7 @@ class Network {
   Report Difference(const Tally& from, const Tally& to) const;
   void AddState(Report& report) const;
   uint64_t Unacked() const;
+  void Calm();
   void Shed();
   void Repair(Report& report);
 

@@ -34,6 +34,8 @@ Sender::Sender(Events& events, Domain& domain, uint32_t psn, int timeout, const 
       tick_(events, [this] { Tick(); }) {
   member_.sender = this;
   srn_window_start(&window_, psn, kMtu);
+  if (domain.when == SRN_ROTA_LOSSY && domain.users > SRN_ROTA_PLACES)
+    srn_window_start_in_crowd(&window_);
   srn_window_set_reach(&window_, SRN_HOLD_WIDE);
   Post();
 }
@@ -82,6 +84,8 @@ void Sender::SendLost() {
   while ((len = board_.Next(now, &psn)) > 0) {
     Transmit(psn, len == 1 || !srn_window_takes_two(&window_));
     board_.Sent(now, psn);
+    if (domain_.users > SRN_ROTA_PLACES && srn_rota_is_news(&domain_.rota, &window_.crowd, now))
+      srn_rota_lost(&domain_.rota, now);
   }
   const uint64_t due = board_.Due(now);
   if (due != UINT64_MAX) gap_.Set(due);
@@ -97,7 +101,7 @@ bool Sender::HasPlace() {
   srn_shift& shift = member_.shift;
   srn_rota& rota = domain_.rota;
   if (!domain_.has_rota) return true;
-  if (srn_rota_is_far(&rota)) {
+  if (srn_rota_is_free(&rota, domain_.when)) {
     if (shift.on) Disband();
     return true;
   }
@@ -106,9 +110,7 @@ bool Sender::HasPlace() {
     shift.sent = 0;
     over = shift.due = false;
   }
-  const bool may =
-      shift.on ? !over
-               : !TakesPart() || (!(retry_.probes() && !is_idle()) && srn_rota_ask(&rota, &shift));
+  const bool may = shift.on ? !over : !TakesPart() || GetsPlace();
   stopped_ = !may;
   if (may && shift.on && shift.begins) {
     shift.begins = false;
@@ -117,19 +119,45 @@ bool Sender::HasPlace() {
   return may;
 }
 
+// shift.c, gets_place().
+bool Sender::GetsPlace() {
+  if (retry_.probes() && !is_idle()) return false;
+  srn_rota_calm(&domain_.rota, events_.now());
+  if (!TakesPart()) {
+    srn_rota_excuse(&domain_.rota, &member_.shift);
+    return true;
+  }
+  return srn_rota_ask(&domain_.rota, &member_.shift);
+}
+
+// shift.c, give_up().
+void Sender::GiveUp() {
+  if (srn_shift* const next = srn_rota_yield(&domain_.rota, &member_.shift))
+    reinterpret_cast<Member*>(next)->sender->Wake();
+}
+
+// shift.c, share().
+void Sender::Share() {
+  if (domain_.when == SRN_ROTA_LOSSY && domain_.users > SRN_ROTA_PLACES)
+    srn_window_share(&window_, SRN_ROTA_PLACES, domain_.users);
+}
+
 // shift.c, disband().
 void Sender::Disband() {
   const auto wake = [](const srn_shift* shift) {
     reinterpret_cast<const Member*>(shift)->sender->Wake();
   };
 
-  if (const srn_shift* next = srn_rota_yield(&domain_.rota, &member_.shift)) wake(next);
+  GiveUp();
   for (int i = 0; i < kReleased && srn_rota_release(&domain_.rota, wake); ++i) {
   }
   srn_window_widen(&window_);
+  if (!srn_rota_is_far(&domain_.rota)) Share();
 }
 
-bool Sender::TakesPart() const { return !retry_.probing() && !srn_rota_is_far(&domain_.rota); }
+bool Sender::TakesPart() const {
+  return !retry_.probing() && !srn_rota_is_free(&domain_.rota, domain_.when);
+}
 
 // shift.c, srn_shift_yield().
 void Sender::EndRound() {
@@ -152,8 +180,9 @@ void Sender::Yield(bool more) {
   srn_shift& shift = member_.shift;
   if (is_idle() && !shift.begins && !retry_.probing())
     srn_window_leave(&window_, &domain_.rota.legacy);
-  if (srn_shift* const next = srn_rota_yield(&domain_.rota, &shift))
-    reinterpret_cast<Member*>(next)->sender->Wake();
+  srn_rota_calm(&domain_.rota, events_.now());
+  if (srn_rota_is_wanted(&domain_.rota)) Share();
+  GiveUp();
   if (more && (!TakesPart() || srn_rota_ask(&domain_.rota, &shift))) Wake();
 }
 
@@ -207,16 +236,17 @@ void Sender::LookAtDelay() {
   if (!again) LookAtMany();
   if (again)
     srn_rota_look_again(&domain_.rota);
-  else if (!srn_rota_is_near(&domain_.rota))
+  else if (srn_rota_may_see(&domain_.rota, &window_.crowd, domain_.when))
     srn_rota_look(&domain_.rota, &window_.crowd);
 }
 
 // retry.c, look_at_many().
 void Sender::LookAtMany() {
-  if (srn_window_is_of_many(&window_) &&
-      (srn_rota_is_far(&domain_.rota) ||
-       srn_rota_has_few(&domain_.rota, &member_.shift, events_.now())))
-    srn_window_widen(&window_);
+  if (!srn_window_is_of_many(&window_)) return;
+  const bool free = srn_rota_is_free(&domain_.rota, domain_.when);
+  if (!free && !srn_rota_has_few(&domain_.rota, &member_.shift, events_.now())) return;
+  srn_window_widen(&window_);
+  if (free && !srn_rota_is_far(&domain_.rota)) Share();
 }
 
 uint32_t Sender::NewestPlain() const {

@@ -30,6 +30,8 @@ struct Domain {
   srn_lately known;
   srn_rota rota;
   bool has_rota = false;
+  uint32_t users = 0;
+  srn_rota_when when = SRN_ROTA_ALWAYS;
 };
 
 class Sender {
@@ -69,6 +71,9 @@ class Sender {
   bool MayGo();
   bool HasPlace();
   bool TakesPart() const;
+  bool GetsPlace();
+  void GiveUp();
+  void Share();
   void Disband();
   void EndRound();
   bool IsLong();

@@ -196,6 +196,63 @@ INSTANTIATE_TEST_SUITE_P(Of, LongQueue,
                                   std::to_string(info.param.rtt) + "ms";
                          });
 
+class LossyTurns : public testing::TestWithParam<int> {
+ protected:
+  static Options Begin() {
+    return {.connections = GetParam(),
+            .domains = 1,
+            .rota = true,
+            .lossy = true,
+            .warm_up = 0,
+            .seconds = 4};
+  }
+};
+
+// Taken only where a queue loses something: it does so once, when all of them begin.
+TEST_P(LossyTurns, LoseLittle) {
+  const Report report = Worst(Begin());
+  EXPECT_GE(report.goodput, 0.99);
+  EXPECT_LT(report.dropped, 0.01);
+}
+
+// Where a full queue is 200 ms long it takes some seconds until all have heard of it.
+TEST_P(LossyTurns, LoseLittleOnASlowWire) {
+  Options options = Begin();
+  options.link.rate = 8e6;
+  options.timeout = 17;
+  options.warm_up = options.seconds = 20;
+  const Report report = Worst(options);
+  EXPECT_GE(report.goodput, 0.98);
+  EXPECT_LT(report.dropped, 0.01);
+}
+
+// What was lost is long ago, and all go on at once.
+TEST_P(LossyTurns, LoseLittleWhenTheyEnd) {
+  Options options = Begin();
+  options.warm_up = 2;
+  options.calm = 2;
+  const Report report = Worst(options);
+  EXPECT_GE(report.goodput, 0.99);
+  EXPECT_LT(report.dropped, 0.01);
+}
+INSTANTIATE_TEST_SUITE_P(Of, LossyTurns, testing::Values(17, 64, 256),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+// Where nothing is lost nobody waits: with turns some of so many would have had more of them than
+// others.
+TEST(NoTurns, AreTakenWhereNothingIsLost) {
+  Options options{.connections = 256,
+                  .domains = 1,
+                  .link = {.rate = 1e9, .propagation = 5'000'000, .queue = 20'000'000},
+                  .warm_up = 2};
+  const double without = Worst(options).goodput;
+  options.rota = options.lossy = true;
+  const Report report = Worst(options);
+  EXPECT_GE(report.goodput, without - 0.005);
+  EXPECT_EQ(report.dropped, 0);
+  EXPECT_GT(report.jain, 0.99);
+}
+
 // Without a rota there are more of them than packets that fit.
 TEST(NoTurns, AreWhatMakesTheDifference) {
   Options options{.connections = 256, .domains = 1};

@@ -42,7 +42,7 @@ class Rota : public WireTest {
     Start();
     peer().IgnoreRules();
     before_ = Turns();
-    ASSERT_TRUE(Take("Y"));
+    ASSERT_TRUE(Take("always"));
     const verbs::Context& context = Wire::Get().context();
     buffer_ = Must(verbs::Buffer::Map(kPackets * kMtu));
     pd_ = Must(verbs::Pd::Create(context));
@@ -155,16 +155,50 @@ TEST_P(Rota, WhoIsToldToWaitWakesTheNext) {
 }
 
 TEST_P(Rota, NobodyWaitsWhereTurnsAreNotWanted) {
-  ASSERT_TRUE(Take("N"));
+  ASSERT_TRUE(Take("off"));
   PostAll();
   EXPECT_EQ(Senders(), FromTo(0, kQps - 1));
+}
+
+// Not before something is lost by a queue, if nobody says otherwise.
+TEST_P(Rota, NobodyWaitsWhereNothingIsLost) {
+  EXPECT_EQ(before_, "lossy");
+  ASSERT_TRUE(Take("lossy"));
+  PostAll();
+  EXPECT_EQ(Senders(), FromTo(0, kQps - 1));
+}
+
+// From then on they take turns. A loss before any answer was timed is taken for one by a queue.
+TEST_P(Rota, SomeHaveDataOutOnceAQueueLosesSomething) {
+  ASSERT_TRUE(Take("lossy"));
+  // The path is known to be short: of many answers one is quick. Who begins as one of many times
+  // them.
+  AddQp();
+  for (uint32_t i = 1; i <= 32; ++i) {
+    Post(kQps);
+    for (uint32_t k = 0; k < kPackets; ++k) peer().Expect();
+    Answer(kQps, i * kPackets, i);
+  }
+  EXPECT_EQ(Senders(), std::set<int>());
+  Post(0);
+  EXPECT_EQ(Senders(), FromTo(0, 0));
+  Packet lost = Nak(0, 0, roce::kNakSequence);
+  lost.bth.dqpn = qps_[0].num();
+  peer().Send(lost);
+  EXPECT_EQ(Senders(), FromTo(0, 0));
+  const Counters counters;
+  for (int i = 1; i < kQps; ++i) Post(i);
+  // With gbn what was lost goes with all behind it, for which a place is asked.
+  const int places = Wire::Get().config().recovery == "gbn" ? kPlaces - 1 : kPlaces;
+  EXPECT_EQ(Senders(), FromTo(1, places));
+  EXPECT_TRUE(counters.Grew("shift_waits", kQps - 1 - places));
 }
 
 // Who waits when turns are given up is not forgotten.
 TEST_P(Rota, WhoWaitsGoesOnWhenTurnsAreGivenUp) {
   PostAll();
   EXPECT_EQ(Senders(), FromTo(0, kPlaces - 1));
-  ASSERT_TRUE(Take("N"));
+  ASSERT_TRUE(Take("off"));
   for (int i = 0; i < kQps - kPlaces; ++i) {
     Answer(i);
     EXPECT_EQ(Senders(), FromTo(kPlaces + i, kPlaces + i));

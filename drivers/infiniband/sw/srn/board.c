@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "clock.h"
+#include "known.h"
 #include "psn.h"
 #include "qp.h"
 #include "reorder.h"
@@ -62,6 +63,7 @@ void srn_board_drop(struct srn_qp *qp, struct srn_score **board)
 	if (!qp->score && !qp->gaps)
 		srn_clock_clear(&qp->clock, SRN_ALARM_GAP);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_board_drop);
 
 /* A packet that was overtaken and came by itself was late, not the path long. */
 static void untime_holes(struct srn_window *w, const struct srn_score *s)
@@ -131,10 +133,12 @@ void srn_board_sent(struct srn_qp *qp, struct srn_score *s, u64 now_ns, u32 psn,
 	u32 was = w->cwnd;
 
 	srn_window_lost(w, len, srn_score_tried_ns(s, psn), now_ns);
+	srn_known_lost(qp->known, &w->crowd, now_ns);
 	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 	srn_window_untime_run(w, psn, len);
 	srn_score_sent(s, psn, len, w->at.psn, now_ns);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_board_sent);
 
 static u64 due_of(const struct srn_score *s, const struct srn_score_wait *wait, u64 now)
 {

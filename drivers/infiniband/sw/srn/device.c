@@ -10,6 +10,7 @@
 #include <net/addrconf.h>
 
 #include "net.h"
+#include "rota.h"
 #include "wire.h"
 
 static const struct ib_device_ops *dev_ops;
@@ -196,6 +197,7 @@ static struct srn_dev *create(struct net_device *ndev, struct net *net)
 	dev->ndev = ndev;
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->cc = srn_cc_defaults;
+	dev->rota = SRN_ROTA_LOSSY;
 	set_attributes(dev);
 	srn_net_add_dev(dev->snet, dev);
 	spin_lock(&links_lock);

@@ -47,7 +47,7 @@ struct srn_dev {
 	u32 mbps;			/* of the netdev, as query_port found it last; 0: unknown */
 	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;
-	bool rota;			/* QPs take turns (shift.c); written at any time (knob.c) */
+	u8 rota;			/* enum srn_rota_when (rota.h); written at any time (knob.c) */
 	bool port_up;			/* as last announced; RTNL */
 };
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files for the parameters of congestion control, and for whether QPs take turns. A client of the core hears of
+/* Files for the parameters of congestion control, and for when QPs take turns. A client of the core hears of
  * devices that come, go and get another name. Without debugfs there are none, and nothing else is missing.
  */
 #include "knob.h"
 
 #include <linux/debugfs.h>
 #include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 
 #include "cc.h"
 #include "device.h"
+#include "rota.h"
 #include "ucontext.h"
 
 struct bounds {
@@ -60,6 +65,47 @@ static int set(void *data, u64 value)
 
 DEFINE_DEBUGFS_ATTRIBUTE(fops, get, set, "%llu\n");
 
+/* When turns are taken, in a word. */
+static const char *const whens[] = {
+	[SRN_ROTA_OFF]		= "off",
+	[SRN_ROTA_LOSSY]	= "lossy",
+	[SRN_ROTA_ALWAYS]	= "always",
+};
+
+static ssize_t read_when(struct file *file, char __user *to, size_t size, loff_t *at)
+{
+	const u8 *when = file->private_data;
+	char text[16];
+	int len = scnprintf(text, sizeof(text), "%s\n", whens[READ_ONCE(*when)]);
+
+	return simple_read_from_buffer(to, size, at, text, len);
+}
+
+static ssize_t write_when(struct file *file, const char __user *from, size_t size, loff_t *at)
+{
+	u8 *when = file->private_data;
+	char text[16] = {};
+	int which;
+
+	if (size >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, size))
+		return -EFAULT;
+	which = sysfs_match_string(whens, text);
+	if (which < 0)
+		return which;
+	WRITE_ONCE(*when, which);
+	return size;
+}
+
+static const struct file_operations when_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = read_when,
+	.write = write_when,
+	.llseek = default_llseek,
+};
+
 static void fill(struct panel *panel, struct srn_dev *dev)
 {
 	struct dentry *dir = debugfs_create_dir("cc_params", panel->dir);
@@ -88,7 +134,7 @@ static int add(struct ib_device *ibdev)
 		return -ENOMEM;
 	panel->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
 	fill(panel, to_srn_dev(ibdev));
-	debugfs_create_bool("rota", 0600, panel->dir, &to_srn_dev(ibdev)->rota);
+	debugfs_create_file("rota", 0600, panel->dir, &to_srn_dev(ibdev)->rota, &when_fops);
 	ib_set_client_data(ibdev, &client, panel);
 	return 0;
 }

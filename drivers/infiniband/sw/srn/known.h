@@ -77,26 +77,49 @@ u64 srn_known_least(struct srn_known_path *p, u64 took_ns, u64 now_ns);
 
 /**
  * srn_known_look() - behind srn_known_least(): what its connection knows of the path by now is @crowd
- * @turns: they are taken on this device; else only the first answer that makes the path a near one matters
+ * @when: turns are taken on this device; where they are not, only an answer that makes the path a shorter one matters
  *
  * BH disabled.
  */
-static inline void srn_known_look(struct srn_known_path *p, const struct srn_crowd *crowd, bool turns)
+static inline void srn_known_look(struct srn_known_path *p, const struct srn_crowd *crowd, enum srn_rota_when when)
 {
-	if (likely(srn_rota_is_near(&p->rota)) || (!turns && crowd->least_ns >= SRN_ROTA_FAR_NS))
+	if (likely(!srn_rota_may_see(&p->rota, crowd, when)))
 		return;
 	spin_lock(&p->rota_lock);
+	if (when == SRN_ROTA_LOSSY)
+		srn_rota_calm(&p->rota, crowd->now_ns);
 	srn_rota_look(&p->rota, crowd);
 	spin_unlock(&p->rota_lock);
 }
 
 /** srn_known_look_again() - likewise, but what was answered had gone more than once: nobody knows how long it took */
-static inline void srn_known_look_again(struct srn_known_path *p, bool turns)
+static inline void srn_known_look_again(struct srn_known_path *p, enum srn_rota_when when)
 {
-	if (likely(!turns || srn_rota_is_near(&p->rota)))
+	if (likely(when == SRN_ROTA_OFF || srn_rota_is_near(&p->rota)))
 		return;
 	spin_lock(&p->rota_lock);
 	srn_rota_look_again(&p->rota);
+	spin_unlock(&p->rota_lock);
+}
+
+/**
+ * srn_known_lost() - at @now_ns, ktime, a connection that knows @crowd of the path by now found something lost
+ *
+ * If that was by a queue, and they are more than have a place each, they take turns for some time; where nobody is to that is
+ * noted all the same.
+ * BH disabled.
+ */
+static inline void srn_known_lost(struct srn_known_user *known, const struct srn_crowd *crowd, u64 now_ns)
+{
+	struct srn_known_path *p;
+
+	if (!known)
+		return;
+	p = known->path;
+	if (srn_known_users(p) <= SRN_ROTA_PLACES || !srn_rota_is_news(&p->rota, crowd, now_ns))
+		return;
+	spin_lock(&p->rota_lock);
+	srn_rota_lost(&p->rota, now_ns);
 	spin_unlock(&p->rota_lock);
 }
 

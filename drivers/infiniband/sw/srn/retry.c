@@ -20,6 +20,7 @@
 #include "rnr.h"
 #include "rtt.h"
 #include "score.h"
+#include "shift.h"
 #include "sq.h"
 #include "stats.h"
 #include "trace.h"
@@ -174,6 +175,7 @@ static void lose(struct srn_qp *qp, u64 now)
 	u32 was = qp->window.cwnd;
 
 	srn_window_lost(&qp->window, 1, 0, now);
+	srn_known_lost(qp->known, &qp->window.crowd, now);
 	srn_window_untime(&qp->window);
 	trace_srn_window(qp, was, SRN_WINDOW_LOST);
 }
@@ -196,10 +198,15 @@ static void look_at_late(struct srn_qp *qp, u64 delay)
 static void look_at_many(struct srn_qp *qp, u64 now)
 {
 	const struct srn_rota *rota = &qp->known->path->rota;
+	enum srn_rota_when when = READ_ONCE(qp->dev->rota);
+	bool free = !when || srn_rota_is_free(rota, when);
 
-	if (READ_ONCE(qp->dev->rota) && !srn_rota_is_far(rota) && !srn_rota_has_few(rota, &qp->known->shift, now))
+	if (!free && !srn_rota_has_few(rota, &qp->known->shift, now))
 		return;
 	srn_window_widen(&qp->window);
+	/* If turns have ended all do so at once. */
+	if (free && !srn_rota_is_far(rota))
+		srn_shift_share(qp);
 }
 
 /* What is known of the queue, and that alone. Of an answer that is timed to its end the first packet has its part in

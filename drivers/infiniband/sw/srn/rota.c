@@ -86,6 +86,13 @@ struct srn_shift *srn_rota_yield(struct srn_rota *rota, struct srn_shift *shift)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_rota_yield);
 
+void srn_rota_excuse(struct srn_rota *rota, struct srn_shift *shift)
+{
+	if (shift->waits)
+		dequeue(rota, shift);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_excuse);
+
 bool srn_rota_release(struct srn_rota *rota, void (*wake)(const struct srn_shift *shift))
 {
 	struct srn_shift *next;
@@ -98,6 +105,27 @@ bool srn_rota_release(struct srn_rota *rota, void (*wake)(const struct srn_shift
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_rota_release);
+
+void srn_rota_lost(struct srn_rota *rota, u64 now_ns)
+{
+	s64 age = srn_rota_age(rota, now_ns);
+
+	/* What somebody left when turns were taken before is of another time. */
+	if (!rota->needed || age >= SRN_ROTA_LATELY_NS)
+		rota->legacy.cwnd = 0;
+	else if (age < 0)
+		return;
+	WRITE_ONCE(rota->lost_ns, now_ns);
+	WRITE_ONCE(rota->needed, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_lost);
+
+void srn_rota_calm(struct srn_rota *rota, u64 now_ns)
+{
+	if (rota->needed && srn_rota_age(rota, now_ns) >= SRN_ROTA_LATELY_NS)
+		WRITE_ONCE(rota->needed, false);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_rota_calm);
 
 static void judge(struct srn_rota *rota, bool far, u64 until_ns)
 {

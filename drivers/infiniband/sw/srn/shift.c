@@ -35,6 +35,19 @@ static bool is_followed(const struct srn_qp *qp)
 	return qp->sq.fetched - qp->window.at.index > 1;
 }
 
+/* Whether nobody needs turns any more, as when nothing was lost for long. Who has a place sees that before it sends, and
+ * tells those that wait. With the lock.
+ */
+static bool finds_calm(struct srn_qp *qp)
+{
+	enum srn_rota_when when = READ_ONCE(qp->dev->rota);
+	struct srn_rota *rota = &qp->known->path->rota;
+
+	if (when == SRN_ROTA_LOSSY)
+		srn_rota_calm(rota, ktime_get_ns());
+	return srn_rota_is_free(rota, when);
+}
+
 static bool is_over(const struct srn_qp *qp)
 {
 	return srn_rota_is_over(&qp->known->path->rota, &qp->known->shift, 0, srn_shift_out(qp));
@@ -82,48 +95,59 @@ static bool is_silent(const struct srn_qp *qp)
 	return qp->retry.probes && srn_window_inflight(&qp->window);
 }
 
-static bool gets_place(struct srn_qp *qp)
-{
-	struct srn_known_path *path = qp->known->path;
-	bool on, waited;
-
-	if (is_silent(qp))
-		return false;
-	/* Who is just told that it need not wait any more is not yet off the list: with the lock it is, and asks anew. */
-	spin_lock(&path->rota_lock);
-	waited = qp->known->shift.waits;
-	on = srn_rota_ask(&path->rota, &qp->known->shift);
-	if (on)
-		take(qp);
-	spin_unlock(&path->rota_lock);
-	if (!on && !waited)
-		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
-	return on;
-}
-
 /* With the lock, without which it may be gone. */
 static void wake(const struct srn_shift *shift)
 {
 	srn_turn_defer(container_of(shift, struct srn_known_user, shift)->turn, SRN_TURN_SQ);
 }
 
-/* The path is far: who has a place goes on as if there were none, and so do those that wait. One of them has that place
- * then, and does the same.
+/* With the lock. It may have been given a place just now, and then another one has that. */
+static void give_up(struct srn_qp *qp)
+{
+	struct srn_shift *next = srn_rota_yield(&qp->known->path->rota, &qp->known->shift);
+
+	if (next)
+		wake(next);
+}
+
+static bool gets_place(struct srn_qp *qp)
+{
+	struct srn_known_path *path = qp->known->path;
+	bool on, waited, calm;
+
+	if (is_silent(qp))
+		return false;
+	/* Who is just told that it need not wait any more is not yet off the list: with the lock it is, and asks anew. */
+	spin_lock(&path->rota_lock);
+	waited = qp->known->shift.waits;
+	calm = finds_calm(qp);
+	if (calm)
+		srn_rota_excuse(&path->rota, &qp->known->shift);
+	on = !calm && srn_rota_ask(&path->rota, &qp->known->shift);
+	if (on)
+		take(qp);
+	spin_unlock(&path->rota_lock);
+	if (!on && !calm && !waited)
+		srn_count(qp->dev, SRN_CNT_SHIFT_WAITS);
+	return on || calm;
+}
+
+/* The path is far, or nothing is lost: who has a place goes on as if there were none, and so do those that wait. One of
+ * them has that place then, and does the same.
  */
 static void disband(struct srn_qp *qp)
 {
 	struct srn_known_path *path = qp->known->path;
-	struct srn_shift *next;
 	int i;
 
 	spin_lock(&path->rota_lock);
-	next = srn_rota_yield(&path->rota, &qp->known->shift);
-	if (next)
-		wake(next);
+	give_up(qp);
 	for (i = 0; i < RELEASED && srn_rota_release(&path->rota, wake); i++)
 		;
 	spin_unlock(&path->rota_lock);
 	srn_window_widen(&qp->window);
+	if (!srn_rota_is_far(&path->rota))
+		srn_shift_share(qp);
 }
 
 bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
@@ -131,7 +155,7 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
 	bool may;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (unlikely(srn_rota_is_far(&qp->known->path->rota))) {
+	if (unlikely(srn_rota_is_free(&qp->known->path->rota, READ_ONCE(qp->dev->rota)))) {
 		if (is_on(qp))
 			disband(qp);
 		return true;
@@ -156,11 +180,8 @@ EXPORT_SYMBOL_IF_KUNIT(srn_shift_ask);
 static void pass_on(struct srn_qp *qp, bool more)
 {
 	struct srn_known_path *path = qp->known->path;
-	struct srn_shift *next;
 
-	next = srn_rota_yield(&path->rota, &qp->known->shift);
-	if (next)
-		wake(next);
+	give_up(qp);
 	/* Nobody waits any more, or need not. */
 	if (more && (!takes_part(qp) || srn_rota_ask(&path->rota, &qp->known->shift)))
 		wake(&qp->known->shift);
@@ -218,6 +239,10 @@ void srn_shift_yield(struct srn_qp *qp)
 	/* A window that silence has just shut says nothing of the path. */
 	if (!out && !qp->known->shift.begins && !qp->retry.probing)
 		srn_window_leave(&qp->window, &path->rota.legacy);
+	/* Who waits asks no more, and each holder may have its full shift before one gets a place: so who gives up looks, too. */
+	finds_calm(qp);
+	if (srn_rota_is_wanted(&path->rota))
+		srn_shift_share(qp);
 	pass_on(qp, more && !out);
 	spin_unlock(&path->rota_lock);
 }

@@ -16,16 +16,37 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe);
 /** srn_shift_yield() - srn_shift_end_round() of one that has a place, or had to wait */
 void srn_shift_yield(struct srn_qp *qp);
 
+/**
+ * srn_shift_share() - where turns are taken only since something was lost, who has, or had, a place has what 16 share: it goes on
+ * with its part of that, as all do
+ */
+static inline void srn_shift_share(struct srn_qp *qp)
+{
+	u32 users = srn_known_users(qp->known->path);
+
+	if (READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY && users > SRN_ROTA_PLACES)
+		srn_window_share(&qp->window, SRN_ROTA_PLACES, users);
+}
+
 /** srn_shift_is_wanted() - whether turns are taken at all on its path, which is known */
 static inline bool srn_shift_is_wanted(const struct srn_qp *qp)
 {
-	return READ_ONCE(qp->dev->rota) && !srn_rota_is_far(&qp->known->path->rota);
+	enum srn_rota_when when = READ_ONCE(qp->dev->rota);
+
+	return when && !srn_rota_is_free(&qp->known->path->rota, when);
 }
 
 /** srn_shift_are_few() - whether they have no use for turns; who takes no part is one of few as well */
 static inline bool srn_shift_are_few(const struct srn_qp *qp)
 {
 	return likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_FEW);
+}
+
+/** srn_shift_is_on_loss() - whether turns are taken only where something is lost, and they are more than have a place each */
+static inline bool srn_shift_is_on_loss(const struct srn_qp *qp)
+{
+	return qp->known && READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY &&
+	       srn_known_users(qp->known->path) > SRN_ROTA_PLACES;
 }
 
 /** srn_shift_may() - whether @wqe, or its next packet, may go; if not a round begins when it may */

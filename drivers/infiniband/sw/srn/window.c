@@ -17,6 +17,8 @@
  * double it only when they have seen the path.
  */
 #define BEGIN_OF_MANY	8
+/* Where many begin though nobody takes turns yet. */
+#define BEGIN_IN_CROWD	2
 /* Where much may be out, so many leave at once when a gap was filled. */
 #define BURST		64
 /* Times in a row that una is to jump, after silence, over what was not sent again: the answer to what was, of a
@@ -85,6 +87,20 @@ void srn_window_start(struct srn_window *w, u32 psn, u32 mtu)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
+void srn_window_start_in_crowd(struct srn_window *w)
+{
+	w->cwnd = max_t(u32, w->floor, BEGIN_IN_CROWD);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_start_in_crowd);
+
+void srn_window_share(struct srn_window *w, u32 some, u32 all)
+{
+	u32 own = w->cwnd - w->lent;
+
+	w->cwnd = w->lent + min(own, max3((u32)w->floor, (u32)BEGIN_IN_CROWD, own * some / all));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_share);
+
 /* Of a path without queues, that each of them has seen, one knows as much as the other. */
 static bool is_as(const struct srn_window *w, const struct srn_legacy *legacy)
 {
@@ -134,6 +150,11 @@ void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
 	w->many = legacy->many ? SRN_WINDOW_OF_MANY : SRN_WINDOW_NOT_OF_MANY;
 	w->cwnd = clamp_t(u32, legacy->cwnd, w->floor, w->full);
 	w->ssthresh = clamp_t(u32, legacy->ssthresh, w->floor, w->full);
+	/* Nothing is out yet: no more at once than one that begins, and from there soon to what it was. */
+	if (w->cwnd > BEGIN) {
+		w->ssthresh = max(w->ssthresh, w->cwnd);
+		w->cwnd = BEGIN;
+	}
 	inherit_crowd(&w->crowd, &legacy->crowd);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_inherit);

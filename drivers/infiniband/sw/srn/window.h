@@ -118,6 +118,15 @@ static inline bool srn_window_is_of_many(const struct srn_window *w)
 	return unlikely(w->many == SRN_WINDOW_OF_MANY);
 }
 
+/** srn_window_start_in_crowd() - it begins as one of many: with fewer, that double as well */
+void srn_window_start_in_crowd(struct srn_window *w);
+
+/**
+ * srn_window_share() - it gave up what @some of @all have for now: if it goes on before it gets that again all do, each
+ * with its part
+ */
+void srn_window_share(struct srn_window *w, u32 some, u32 all);
+
 /** srn_window_widen() - who began as one of many goes on as one of few, if nothing was lost since */
 void srn_window_widen(struct srn_window *w);
 

@@ -95,7 +95,7 @@ static void srn_retry_learns_longer_path_test(struct kunit *test)
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
 		KUNIT_EXPECT_EQ(test, qp->known->path->rota.answers, 0u);
-		qp->dev->rota = i == 2;
+		qp->dev->rota = i == 2 ? SRN_ROTA_ALWAYS : SRN_ROTA_OFF;
 		answer(test, qp, 100 * MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
 		KUNIT_EXPECT_EQ(test, timeouts(qp), i);
 		KUNIT_EXPECT_EQ(test, qp->rtt.srtt_ns, MS);
@@ -135,13 +135,15 @@ static void srn_retry_tells_short_path_test(struct kunit *test)
  */
 static void srn_retry_widens_test(struct kunit *test)
 {
-	static const struct { u32 taken; bool off, far, lost, widens; } rows[] = {
-		{ SRN_ROTA_FEW + 1, false, false, false, false },
-		{ SRN_ROTA_FEW + 1, true, false, false, true },
-		{ SRN_ROTA_FEW + 1, false, true, false, true },
-		{ SRN_ROTA_FEW + 1, false, true, true, false },
-		{ SRN_ROTA_FEW, false, false, false, true },
-		{ SRN_ROTA_FEW, false, false, true, false },
+	static const struct { u32 taken; enum srn_rota_when when; bool needed, far, lost, widens; } rows[] = {
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_ALWAYS, false, false, false, false },
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_OFF, false, false, false, true },
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_LOSSY, true, false, false, false },
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_LOSSY, false, false, false, true },
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_ALWAYS, false, true, false, true },
+		{ SRN_ROTA_FEW + 1, SRN_ROTA_ALWAYS, false, true, true, false },
+		{ SRN_ROTA_FEW, SRN_ROTA_ALWAYS, false, false, false, true },
+		{ SRN_ROTA_FEW, SRN_ROTA_ALWAYS, false, false, true, false },
 	};
 	struct srn_known_user *known;
 	struct srn_qp *qp;
@@ -150,7 +152,8 @@ static void srn_retry_widens_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
 		known = qp->known;
-		qp->dev->rota = !rows[i].off;
+		qp->dev->rota = rows[i].when;
+		known->path->rota.needed = rows[i].needed;
 		known->path->rota.taken = rows[i].taken;
 		known->path->rota.far = rows[i].far;
 		known->shift.few_ns = 1;
@@ -164,6 +167,37 @@ static void srn_retry_widens_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, qp->window.ssthresh == qp->window.most, rows[i].widens, "%d", i);
 		KUNIT_EXPECT_EQ_MSG(test, qp->window.cwnd >= SRN_WINDOW_FEW, rows[i].widens, "%d", i);
 		known->path->rota.taken = 0;
+	}
+}
+
+/* But only to its part, where turns have ended and all do so at once. */
+static void srn_retry_widens_shares_test(struct kunit *test)
+{
+	static const struct { enum srn_rota_when when; u32 users; bool far; u32 cwnd; } rows[] = {
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, false, SRN_WINDOW_FEW / 4 },
+		{ SRN_ROTA_LOSSY, SRN_ROTA_PLACES, false, SRN_WINDOW_FEW },
+		{ SRN_ROTA_OFF, 4 * SRN_ROTA_PLACES, false, SRN_WINDOW_FEW },
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, true, SRN_WINDOW_FEW },
+	};
+	u32 users, i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct srn_qp *qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+		struct srn_known_path *path = qp->known->path;
+
+		users = path->users;
+		path->users = rows[i].users;
+		path->rota.far = rows[i].far;
+		qp->dev->rota = rows[i].when;
+		qp->window.many = true;
+		qp->window.cwnd = 8;
+		qp->window.ssthresh = 8;
+		answer(test, qp, rows[i].far ? 30 * MS : MS, 1);
+		end();
+		KUNIT_EXPECT_FALSE_MSG(test, srn_window_is_of_many(&qp->window), "%d", i);
+		KUNIT_EXPECT_LE_MSG(test, qp->window.cwnd, rows[i].cwnd + 2, "%d", i);
+		KUNIT_EXPECT_GE_MSG(test, qp->window.cwnd, rows[i].cwnd, "%d", i);
+		path->users = users;
 	}
 }
 
@@ -425,6 +459,7 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
 	KUNIT_CASE(srn_retry_tells_short_path_test),
 	KUNIT_CASE(srn_retry_widens_test),
+	KUNIT_CASE(srn_retry_widens_shares_test),
 	KUNIT_CASE(srn_retry_move_test),
 	KUNIT_CASE(srn_retry_asks_for_reach_test),
 	KUNIT_CASE(srn_retry_spares_test),

@@ -94,6 +94,80 @@ static void srn_rota_leave_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srn_rota_ask(&r.rota, first));
 }
 
+/* Who is not to wait any more is off the list; but who was given a place just then has it. */
+static void srn_rota_excuse_test(struct kunit *test)
+{
+	struct srn_shift *first = &r.all[SRN_ROTA_PLACES], *second = first + 1;
+
+	begin();
+	take(test, 0, SRN_ROTA_PLACES, true);
+	take(test, SRN_ROTA_PLACES, 2, false);
+	srn_rota_yield(&r.rota, &r.all[0]);
+	srn_rota_excuse(&r.rota, first);
+	KUNIT_EXPECT_TRUE(test, first->on);
+	KUNIT_EXPECT_TRUE(test, second->waits);
+	srn_rota_excuse(&r.rota, second);
+	KUNIT_EXPECT_FALSE(test, second->waits);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_wanted(&r.rota));
+	KUNIT_EXPECT_EQ(test, r.rota.taken, SRN_ROTA_PLACES);
+}
+
+/* What was left when turns were taken last is not for those that take them anew. */
+static void srn_rota_lost_test(struct kunit *test)
+{
+	const struct srn_crowd full = { .left = 1 };
+
+	begin();
+	r.rota.legacy.cwnd = 5;
+	srn_rota_lost(&r.rota, SRN_ROTA_LATELY_NS);
+	KUNIT_EXPECT_EQ(test, r.rota.legacy.cwnd, 0u);
+	r.rota.legacy.cwnd = 5;
+	srn_rota_lost(&r.rota, 2 * SRN_ROTA_LATELY_NS - 1);
+	KUNIT_EXPECT_EQ(test, r.rota.legacy.cwnd, 5u);
+	srn_rota_lost(&r.rota, 3 * SRN_ROTA_LATELY_NS - 1);
+	KUNIT_EXPECT_EQ(test, r.rota.legacy.cwnd, 0u);
+	KUNIT_EXPECT_TRUE(test, r.rota.needed);
+	/* Nor is it older for one who has looked at the clock before. */
+	r.rota.legacy.cwnd = 5;
+	srn_rota_calm(&r.rota, 3 * SRN_ROTA_LATELY_NS - 2);
+	KUNIT_EXPECT_TRUE(test, r.rota.needed);
+	srn_rota_lost(&r.rota, 3 * SRN_ROTA_LATELY_NS - 2);
+	KUNIT_EXPECT_EQ(test, r.rota.legacy.cwnd, 5u);
+	KUNIT_EXPECT_EQ(test, r.rota.lost_ns, 3 * SRN_ROTA_LATELY_NS - 1);
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_news(&r.rota, &full, 3 * SRN_ROTA_LATELY_NS - 2));
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_news(&r.rota, &full, 3 * SRN_ROTA_LATELY_NS - 1 + SRN_ROTA_TELL_NS));
+}
+
+/* Whether answers on a path that is not near are looked at. */
+static void srn_rota_may_see_test(struct kunit *test)
+{
+	const u64 long_ns = 2 * SRN_ROTA_FAR_NS, near_ns = SRN_ROTA_FAR_NS - 1;
+	const struct { enum srn_rota_when when; u64 was, least; bool far, needed, may; } rows[] = {
+		{ SRN_ROTA_OFF, long_ns, SRN_ROTA_FAR_NS, false, false, false },
+		{ SRN_ROTA_OFF, long_ns, near_ns, true, false, true },
+		{ SRN_ROTA_OFF, near_ns, near_ns, false, false, false },
+		{ SRN_ROTA_LOSSY, long_ns, long_ns, false, false, true },
+		{ SRN_ROTA_LOSSY, long_ns, long_ns, true, false, false },
+		{ SRN_ROTA_LOSSY, long_ns, long_ns, true, true, true },
+		{ SRN_ROTA_LOSSY, long_ns, long_ns - 1, true, false, true },
+		{ SRN_ROTA_LOSSY, near_ns, near_ns, false, true, false },
+		{ SRN_ROTA_LOSSY, near_ns, near_ns - 1, false, false, true },
+		{ SRN_ROTA_ALWAYS, long_ns, long_ns, true, false, true },
+		{ SRN_ROTA_ALWAYS, near_ns, near_ns, false, false, false },
+	};
+	int i;
+
+	begin();
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct srn_crowd crowd = { .least_ns = rows[i].least };
+
+		r.rota.least_ns = rows[i].was;
+		r.rota.far = rows[i].far;
+		r.rota.needed = rows[i].needed;
+		KUNIT_EXPECT_EQ_MSG(test, srn_rota_may_see(&r.rota, &crowd, rows[i].when), rows[i].may, "%d", i);
+	}
+}
+
 struct over_row {
 	const char *desc;
 	u32 sent;
@@ -111,7 +185,10 @@ static const struct over_row over_rows[] = {
 	{ "not so often", SRN_ROTA_QUOTA, 0, SRN_ROTA_QUOTA, false },
 	{ "as often", SRN_ROTA_QUOTA * SRN_ROTA_ROUNDS, 0, SRN_ROTA_QUOTA, true },
 	{ "as often, less one byte", SRN_ROTA_QUOTA * SRN_ROTA_ROUNDS - 1, 0, SRN_ROTA_QUOTA, false },
-	{ "what may be out is very much", U32_MAX, 0, U32_MAX, false },
+	{ "so much, less one byte", SRN_ROTA_MOST - 1, 0, SRN_ROTA_MOST / 2, false },
+	{ "so much", SRN_ROTA_MOST, 0, SRN_ROTA_MOST / 2, true },
+	{ "not once", SRN_ROTA_ALL_MOST - 1, 0, SRN_ROTA_ALL_MOST, false },
+	{ "once, what may be out is very much", SRN_ROTA_ALL_MOST, 0, SRN_ROTA_ALL_MOST, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(over, over_rows, desc);
@@ -124,6 +201,22 @@ static void srn_rota_over_test(struct kunit *test)
 	begin();
 	r.rota.least_ns = SRN_ROTA_LONG_NS - 1;
 	KUNIT_EXPECT_EQ(test, srn_rota_is_over(&r.rota, &shift, row->more, row->out), row->over);
+}
+
+/* Of very many each has less. */
+static void srn_rota_over_many_test(struct kunit *test)
+{
+	struct srn_shift shift = { .on = true, .sent = SRN_ROTA_MOST / 4 - 1 };
+
+	begin();
+	r.rota.least_ns = SRN_ROTA_LONG_NS - 1;
+	r.rota.num_waiting = 256;
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_over(&r.rota, &shift, 0, SRN_ROTA_MOST));
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_over(&r.rota, &shift, 1, SRN_ROTA_MOST));
+	r.rota.num_waiting = 1 << 20;
+	shift.sent = SRN_ROTA_QUOTA - 1;
+	KUNIT_EXPECT_FALSE(test, srn_rota_is_over(&r.rota, &shift, 0, SRN_ROTA_MOST));
+	KUNIT_EXPECT_TRUE(test, srn_rota_is_over(&r.rota, &shift, 1, SRN_ROTA_MOST));
 }
 
 /* Where it takes long until another one's first packet is here a shift is longer. */
@@ -165,6 +258,7 @@ static void srn_rota_due_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(NSEC_PER_MSEC), 1ull * NSEC_PER_SEC);
 	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(200 * NSEC_PER_MSEC), 1600ull * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(0), 2ull * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, srn_rota_due_ns(60ull * NSEC_PER_SEC), 4ull * NSEC_PER_SEC);
 	KUNIT_EXPECT_EQ(test, srn_rota_last_ns(200 * NSEC_PER_MSEC), 3200ull * NSEC_PER_MSEC);
 }
 
@@ -353,6 +447,10 @@ static struct kunit_case srn_rota_cases[] = {
 	KUNIT_CASE(srn_rota_begins_test),
 	KUNIT_CASE(srn_rota_leave_test),
 	KUNIT_CASE_PARAM(srn_rota_over_test, over_gen_params),
+	KUNIT_CASE(srn_rota_excuse_test),
+	KUNIT_CASE(srn_rota_lost_test),
+	KUNIT_CASE(srn_rota_may_see_test),
+	KUNIT_CASE(srn_rota_over_many_test),
 	KUNIT_CASE(srn_rota_over_long_test),
 	KUNIT_CASE(srn_rota_kept_test),
 	KUNIT_CASE(srn_rota_due_test),
