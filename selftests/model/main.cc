@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
       app.add_flag("--rota", options.rota, "those of a domain take turns")->excludes(one);
   app.add_flag("--lossy", options.lossy, "but only where a queue loses something")->needs(rota);
   app.add_option("--calm", options.calm, "s, when that is taken to be long ago")->excludes(one);
+  app.add_flag("--spread", options.spread, "over 40 ms or more what they send is spread in time")
+      ->excludes(one);
   app.add_option("--depth", options.program.depth, "messages of 64 KiB that each has posted")
       ->check(CLI::Range(1, 1024))
       ->excludes(one);

@@ -65,6 +65,7 @@ Network::Network(const Options& options)
   for (Domain& domain : domains_) {
     srn_lately_start(&domain.known, 0);
     srn_rota_init(&domain.rota);
+    domain.spreads = options.spread;
     domain.has_rota = options.rota && options.connections > options.domains * SRN_ROTA_FEW;
     domain.users = static_cast<uint32_t>(options.connections / options.domains);
     if (options.lossy) domain.when = SRN_ROTA_LOSSY;

@@ -18,11 +18,12 @@ namespace model {
 
 struct Options {
   int connections = 1;
-  int domains = 4;     // protection domains that they belong to
-  bool rota = false;   // where these have more than SRN_ROTA_FEW each, they take turns,
-  bool lossy = false;  // but only where a queue loses something
-  double calm = 0;     // seconds; what was lost by then is taken to be long ago (0: never)
-  int rivals = 0;      // that send beside them, but by AIMD, from so many seconds on
+  int domains = 4;      // protection domains that they belong to
+  bool rota = false;    // where these have more than SRN_ROTA_FEW each, they take turns,
+  bool lossy = false;   // but only where a queue loses something
+  double calm = 0;      // seconds; what was lost by then is taken to be long ago (0: never)
+  bool spread = false;  // over very long paths what they send is spread
+  int rivals = 0;       // that send beside them, but by AIMD, from so many seconds on
   double rivals_from = 0;
   LinkOptions link = {};
   Program program = {};  // of each

@@ -13,5 +13,6 @@ extern "C" {
 #include "rota.h"
 #include "rtt.h"
 #include "score.h"
+#include "spread.h"
 #include "window.h"
 }

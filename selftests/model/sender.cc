@@ -31,12 +31,14 @@ Sender::Sender(Events& events, Domain& domain, uint32_t psn, int timeout, const 
           }),
       program_(program),
       gap_(events, [this] { Run(); }),
-      tick_(events, [this] { Tick(); }) {
+      tick_(events, [this] { Tick(); }),
+      pace_(events, [this] { Run(); }) {
   member_.sender = this;
   srn_window_start(&window_, psn, kMtu);
   if (domain.when == SRN_ROTA_LOSSY && domain.users > SRN_ROTA_PLACES)
     srn_window_start_in_crowd(&window_);
   srn_window_set_reach(&window_, SRN_HOLD_WIDE);
+  srn_window_set_spread(&window_, domain.spreads);
   Post();
 }
 
@@ -86,6 +88,7 @@ void Sender::SendLost() {
     board_.Sent(now, psn);
     if (domain_.users > SRN_ROTA_PLACES && srn_rota_is_news(&domain_.rota, &window_.crowd, now))
       srn_rota_lost(&domain_.rota, now);
+    if (srn_spread_is_on(&window_)) srn_spread_sent(&window_, rtt_.srtt_ns, 1);
   }
   const uint64_t due = board_.Due(now);
   if (due != UINT64_MAX) gap_.Set(due);
@@ -93,7 +96,7 @@ void Sender::SendLost() {
 
 bool Sender::MayGo() {
   return Left() && !srn_window_is_full(&window_, 1) && !(retry_.probing() && !is_idle()) &&
-         HasPlace();
+         HasPlace() && IsItsTime();
 }
 
 // shift.c, srn_shift_ask(). Who asks after silence needs no place, nor does who is far.
@@ -190,6 +193,13 @@ void Sender::Wake() {
   events_.After(0, [this] { Run(); });
 }
 
+bool Sender::IsItsTime() {
+  const uint64_t now = events_.now();
+  if (!srn_spread_is_on(&window_) || srn_spread_ask(&window_, rtt_.srtt_ns, now)) return true;
+  if (!pace_.is_set()) pace_.Set(srn_spread_wait(&window_, rtt_.srtt_ns, now));
+  return false;
+}
+
 bool Sender::WantsAck() const {
   const uint32_t every = std::min(window_.cwnd / 2, kAskEvery);
   const bool first = !rtt_.srtt_ns && !window_.timed && is_idle();
@@ -204,6 +214,7 @@ void Sender::SendNew() {
     Transmit(psn, asked);
     if (member_.shift.on) member_.shift.sent += kMtu;
     if (!srn_window_sent(&window_, 1, asked, false) && asked) retry_.Time(psn);
+    if (srn_spread_is_on(&window_)) srn_spread_sent(&window_, rtt_.srtt_ns, 1);
     board_.SentNew();
     retry_.Sent();
   }

@@ -25,13 +25,14 @@ struct Program {
 };
 
 // What the connections of a domain know together, and who of them may have data out, if that is
-// asked.
+// asked; and whether they spread that over very long paths.
 struct Domain {
   srn_lately known;
   srn_rota rota;
   bool has_rota = false;
   uint32_t users = 0;
   srn_rota_when when = SRN_ROTA_ALWAYS;
+  bool spreads = false;
 };
 
 class Sender {
@@ -79,6 +80,7 @@ class Sender {
   bool IsLong();
   void Yield(bool more);
   void Wake();
+  bool IsItsTime();
   bool WantsAck() const;
   void Transmit(uint32_t psn, bool asked);
 
@@ -106,7 +108,7 @@ class Sender {
   Lost board_;
   Retry retry_;
   const Program program_;
-  Alarm gap_, tick_;
+  Alarm gap_, tick_, pace_;
   bool more_ = false;  // what is posted once was
   bool finished_ = false;
   bool stopped_ = false;  // by the rota, in this round

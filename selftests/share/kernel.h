@@ -66,6 +66,8 @@ static inline unsigned long int_sqrt(unsigned long x) {
   return root;
 }
 
+#define U8_MAX UINT8_MAX
+#define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX
 #define SZ_4K 4096

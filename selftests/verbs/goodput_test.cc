@@ -2,6 +2,7 @@
 // A wire that loses packets here and there, short or long: what one connection moves over it, and
 // what that costs.
 #include <algorithm>
+#include <fstream>
 #include <ostream>
 #include <string>
 
@@ -24,10 +25,11 @@ struct Path {
   int rtt;     // us
   int one_in;  // packets, each way, that is lost; 0: none
   double least;
+  bool spread = false;  // what leaves, over 40 ms or more
 };
 
 // Over 100 ms with one packet in 100 lost it is by chance how far the window has grown in so short
-// a time, 0.4 or 0.55: the model (selftests/model) has that.
+// a time, 0.4, 0.55 or 0.74: the model (selftests/model) has that.
 constexpr Path kPaths[] = {
     {"hold", Load::kWrite, 200, 0, 0.95},       {"hold", Load::kWrite, 200, 100, 0.88},
     {"hold", Load::kWrite, 200, 20, 0.50},      {"hold", Load::kWrite, 1000, 0, 0.95},
@@ -49,11 +51,20 @@ constexpr Path kPaths[] = {
     {"sack", Load::kRead, 200, 100, 0.97},      {"sack", Load::kRead, 200, 20, 0.75},
     {"sack", Load::kRead, 1000, 0, 0.97},       {"sack", Load::kRead, 1000, 100, 0.97},
     {"sack", Load::kRead, 1000, 20, 0.70},      {"sack", Load::kRead, 10000, 0, 0.90},
-    {"sack", Load::kRead, 10000, 100, 0.60},
+    {"sack", Load::kRead, 10000, 100, 0.60},    {"sack", Load::kSend, 100000, 0, 0.95},
+};
+
+// Where what leaves is spread; READs are not.
+constexpr Path kSpread[] = {
+    {"sack", Load::kWrite, 100000, 0, 0.95, true},
+    {"sack", Load::kWrite, 100000, 1000, 0.70, true},
+    {"sack", Load::kWrite, 100000, 100, 0.75, true},
+    {"sack", Load::kWrite, 100000, 20, 0.60, true},
 };
 
 void PrintTo(const Path& path, std::ostream* os) {
-  *os << path.recovery << ToString(path.load) << path.rtt << "us" << path.one_in;
+  *os << path.recovery << ToString(path.load) << path.rtt << "us" << path.one_in
+      << (path.spread ? "Spread" : "");
 }
 
 class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
@@ -61,6 +72,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
   void SetUp() override {
     Dumbbell::SetUp();
     Set("recovery", GetParam().recovery);
+    ASSERT_TRUE(Spread(GetParam().spread));
     Wire("bfifo limit 200000");
     for (const auto& [netns, dev] : kEnds) {
       // Half of the way's time there, half back. Lost is what has passed the queue.
@@ -75,6 +87,7 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
     sacks_before_[1] = counters_[1]["rcvd_sack"];
   }
   void TearDown() override {
+    EXPECT_TRUE(Spread(false));
     for (const auto& [netns, dev] : kEnds) {
       Shell(std::string("tc -n ") + netns + " qdisc del dev " + dev + " root");
       if (GetParam().one_in)
@@ -87,6 +100,12 @@ class Lossy : public Dumbbell, public testing::WithParamInterface<Path> {
   void ExpectLittleAgain(Flows& flows);
 
  private:
+  // Whether the sender does (Documentation/tuning.rst).
+  static bool Spread(bool on) {
+    std::ofstream file("/sys/kernel/debug/srn/src1/spread");
+    return static_cast<bool>(file << (on ? "Y" : "N") << std::flush);
+  }
+
   static constexpr std::pair<const char*, const char*> kEnds[] = {{"s1", "e1"}, {"d", "in"}};
 
   static void Lose(const std::string& netns, const std::string& dev) {
@@ -131,10 +150,11 @@ TEST_P(Lossy, IsFilled) {
   const double lost = path.one_in ? 1.0 / path.one_in : 0;
   const double part = course.bytes[0] / course.Seconds() / (kWire * kPayload * (1 - lost));
   printf(
-      "# %s %s RTT %g ms, loss %.1f %%: %.3f of what passes (wire %.3f), sent again %lu of %u, %lu "
+      "# %s %s RTT %g ms%s, loss %.1f %%: %.3f of what passes (wire %.3f), sent again %lu of %u, "
+      "%lu "
       "timeouts, queue mean %.0f KB, dropped %u\n",
-      path.recovery, ToString(path.load), path.rtt / 1e3, lost * 100, part, course.Rate() / kWire,
-      Count("retransmitted_pkts") - again, course.Packets(),
+      path.recovery, ToString(path.load), path.rtt / 1e3, path.spread ? ", spread" : "", lost * 100,
+      part, course.Rate() / kWire, Count("retransmitted_pkts") - again, course.Packets(),
       Count("local_ack_timeout_err") - silent, course.MeanBacklog() / 1e3, course.Drops());
   EXPECT_EQ(flows.errors(), 0);
   EXPECT_GE(part, path.least);
@@ -144,6 +164,8 @@ TEST_P(Lossy, IsFilled) {
   if (sack && path.one_in) ExpectLittleAgain(flows);
 }
 INSTANTIATE_TEST_SUITE_P(Of, Lossy, testing::ValuesIn(kPaths),
+                         [](const auto& info) { return testing::PrintToString(info.param); });
+INSTANTIATE_TEST_SUITE_P(Very, Lossy, testing::ValuesIn(kSpread),
                          [](const auto& info) { return testing::PrintToString(info.param); });
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "retry.h"
 #include "segment.h"
 #include "shift.h"
+#include "spread.h"
 #include "sq.h"
 #include "stats.h"
 #include "window.h"
@@ -58,7 +59,8 @@ static bool is_first(const struct srn_qp *qp)
 static bool is_calm(const struct srn_qp *qp)
 {
 	return qp->state == IB_QPS_RTS && srn_retry_asks_first(qp) && !qp->credit.on &&
-	       !srn_pace_is_on(&qp->pace) && !srn_window_is_narrow(&qp->window) &&
+	       !srn_pace_is_on(&qp->pace) && !srn_spread_is_on(&qp->window) &&
+	       !srn_window_is_narrow(&qp->window) &&
 	       !qp->retry.rewound && !qp->retry.refused && !qp->score && !qp->gaps &&
 	       !srn_shift_is_on(qp);
 }

@@ -51,6 +51,15 @@ void srn_clock_stop(struct srn_clock *clock);
 /** srn_clock_set() - @alarm is due @ns from now, never earlier; owner of the turn, any context */
 void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns);
 
+/**
+ * srn_clock_set_too() - srn_clock_set() of an @alarm that others wait for, too: if it is due before that it stays so
+ */
+static inline void srn_clock_set_too(struct srn_clock *clock, enum srn_alarm alarm, u64 ns)
+{
+	if (!clock->due[alarm] || ktime_before(ktime_add_ns(ktime_get(), ns), clock->due[alarm]))
+		srn_clock_set(clock, alarm, ns);
+}
+
 /** srn_clock_is_set() - whether @alarm is set and was not taken by srn_clock_expired() */
 static inline bool srn_clock_is_set(const struct srn_clock *clock, enum srn_alarm alarm)
 {

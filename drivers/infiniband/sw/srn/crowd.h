@@ -7,16 +7,20 @@
 #ifndef SRN_CROWD_H
 #define SRN_CROWD_H
 
+#include <linux/time64.h>
 #include <linux/types.h>
+
+/* From here on a path is very long: what is out on it may be spread (window.h). */
+#define SRN_CROWD_VERY_LONG_NS	(40 * NSEC_PER_MSEC)
 
 struct srn_crowd {
 	u64 least_ns;		/* that an answer takes: the path without queues; U64_MAX: unknown */
 	u64 delay_ns;		/* what the last one took longer */
 	u64 enough_ns;		/* so much delay may be, for as many as might be in flight then */
-	u64 most_ns;		/* the longest one with which something was lost, while queues are minded */
 	u64 now_ns;		/* of the last answer, ktime */
 	u64 full_ns;		/* of the last loss that was a full queue, likewise */
 	u64 look_ns;		/* when it is to see the path without its own packets again, likewise */
+	u32 most_ns;		/* the longest one with which something was lost, while queues are minded; at most */
 	u32 lost;		/* PSNs, since the last srn_crowd_lost(), */
 	u32 was_lost;		/* and in the time before that, */
 	u32 was_sent;		/* in which so many went for the first time */
@@ -24,10 +28,21 @@ struct srn_crowd {
 				 * if unknown, U32_MAX
 				 */
 	u16 left;		/* samples until queues are minded no more; 0: they are not */
-	u16 vain;		/* timed answers in a row with too long a queue though few might be out */
-	u8 heavy;		/* times in a row that more was lost than by chance */
-	bool bursts;		/* so many might be out then that they are some of a queue themselves */
-	bool stale;		/* delay_ns is of when much more was out */
+	u8 vain;		/* timed answers in a row with too long a queue though few might be out */
+	u8 seen_sent[2];	/* lots of PSNs that went while few were out, and some, */
+	u8 seen_lost[2];	/* and of them were lost: of some by chance, once that is known */
+	u8 calm;		/* answers since much was lost, if tight, */
+	u8 unsure;		/* and since as much as by chance was, if that is known */
+	u8 heavy:2;		/* times in a row that more was lost than by chance */
+	u8 bursts:1;		/* so many might be out then that they are some of a queue themselves */
+	u8 stale:1;		/* delay_ns is of when much more was out */
+	u8 knows:1;		/* how much is lost by chance */
+	u8 mixed:1;		/* since the last srn_crowd_lost() something queued, or all was given up */
+	u8 late:1;		/* while much was out something queued when the last answer came */
+	u8 met:1;		/* when two came in a row, that is; or more was lost than by chance, once that was known */
+	u8 tight:1;		/* of a very long path much was lost that was no chance: more comes but slowly */
+	u8 early:1;		/* they are minded since something was lost before the first answer, and nothing queued since */
+	u8 spreads:1;		/* a very long path is not as any other (srn_crowd_set_spread()) */
 };
 
 /* What to make of a loss. */
@@ -50,11 +65,34 @@ void srn_crowd_start(struct srn_crowd *c);
 u64 srn_crowd_sample(struct srn_crowd *c, u64 took_ns, u64 least_ns, u64 now_ns, u32 cwnd,
 		     bool few);
 
+/**
+ * srn_crowd_set_spread() - before srn_crowd_sample(): whether what is out is spread on a very long path, and learned
+ * what that loses
+ *
+ * Until then, and so where no answer is ever timed, it is not.
+ */
+static inline void srn_crowd_set_spread(struct srn_crowd *c, bool on)
+{
+	c->spreads = on;
+}
+
 /** srn_crowd_missed() - @num PSNs more are lost */
 static inline void srn_crowd_missed(struct srn_crowd *c, u32 num)
 {
 	c->lost += num;
 }
+
+/**
+ * srn_crowd_learn() - before srn_crowd_lost(), with its @sent: @cwnd PSNs were let out, and none of them was a READ
+ *
+ * While so few are out that they fill no long path of @full, which fills a short one, and nothing queues, what is lost
+ * of them is lost by chance, and as much will be lost of more. That is learned once; srn_crowd_lost() makes it less
+ * where much less is lost of more, and srn_crowd_sample() gives it up when it was long not so.
+ */
+void srn_crowd_learn(struct srn_crowd *c, u32 sent, u32 cwnd, u32 full);
+
+/** srn_crowd_unlearn() - nothing is known of that, nor whether more than it was lost */
+void srn_crowd_unlearn(struct srn_crowd *c);
 
 /** srn_crowd_lost() - something is lost of the @sent PSNs that went since this was asked last; it is @now_ns */
 enum srn_crowd_loss srn_crowd_lost(struct srn_crowd *c, u32 sent, u64 now_ns);
@@ -64,6 +102,9 @@ u32 srn_crowd_cut(const struct srn_crowd *c, u32 cwnd);
 
 /** srn_crowd_lost_much() - whether of what went until the last srn_crowd_lost() more is lost than by chance */
 bool srn_crowd_lost_much(const struct srn_crowd *c);
+
+/** srn_crowd_overdoes() - whether so much of @cwnd PSNs, which are not few for @full, is lost on a very long path */
+bool srn_crowd_overdoes(const struct srn_crowd *c, u32 cwnd, u32 full);
 
 /** srn_crowd_is() - whether queues are minded: something was lost by one */
 static inline bool srn_crowd_is(const struct srn_crowd *c)
@@ -81,6 +122,7 @@ bool srn_crowd_has_room(const struct srn_crowd *c);
 static inline void srn_crowd_few(struct srn_crowd *c)
 {
 	c->stale = true;
+	c->mixed = true;
 }
 
 /** srn_crowd_is_stale() - they are minded, and no answer came since */

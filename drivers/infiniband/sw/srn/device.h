@@ -48,6 +48,7 @@ struct srn_dev {
 	struct list_head link;		/* in the list of all links, RCU */
 	netdevice_tracker ndev_tracker;
 	u8 rota;			/* enum srn_rota_when (rota.h); written at any time (knob.c) */
+	bool spread;			/* very long paths (spread.h), likewise */
 	bool port_up;			/* as last announced; RTNL */
 };
 

@@ -11,6 +11,7 @@
 #include "payer.h"
 #include "react.h"
 #include "shift.h"
+#include "spread.h"
 #include "sq.h"
 #include "window.h"
 
@@ -79,12 +80,26 @@ static enum srn_gate reads_gate(const struct srn_qp *qp, const struct srn_wqe *w
 	return srn_window_takes_read(&qp->window) ? SRN_GATE_OPEN : SRN_GATE_WINDOW;
 }
 
-/* The last question: what waits for something else needs no alarm. */
+/* It and the next are asked last: what waits for something else needs no alarm. */
 static enum srn_gate pace_gate(struct srn_qp *qp)
 {
 	if (likely(!srn_pace_is_on(&qp->pace)))
 		return SRN_GATE_OPEN;
 	return srn_react_ask(qp, SRN_PACE_REQUESTS, ktime_get_ns()) ? SRN_GATE_OPEN : SRN_GATE_PACE;
+}
+
+/* Apart: hardly anybody does. */
+static noinline enum srn_gate ask_spread(struct srn_qp *qp)
+{
+	return srn_spread_ask(&qp->window, qp->rtt.srtt_ns, ktime_get_ns()) ? SRN_GATE_OPEN : SRN_GATE_SPREAD;
+}
+
+/* What a READ or an atomic asks for the peer sends. */
+static enum srn_gate spread_gate(struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	if (!srn_spread_is_on(&qp->window) || srn_wqe_is_answered(wqe))
+		return SRN_GATE_OPEN;
+	return ask_spread(qp);
 }
 
 enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
@@ -93,6 +108,6 @@ enum srn_gate srn_gate_wqe(struct srn_qp *qp, const struct srn_wqe *wqe)
 
 	if (gate || srn_wqe_is_local(wqe))
 		return gate;
-	return flow_gate(qp, wqe) ?: reads_gate(qp, wqe) ?: pace_gate(qp);
+	return flow_gate(qp, wqe) ?: reads_gate(qp, wqe) ?: pace_gate(qp) ?: spread_gate(qp, wqe);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_gate_wqe);

@@ -21,6 +21,7 @@ enum srn_gate {
 	SRN_GATE_READS,		/* the peer's resources for READs and atomics */
 	SRN_GATE_ROOM,		/* room in the queues of this host; an alarm looks again */
 	SRN_GATE_PACE,		/* its time, at the rate of the QP; an alarm ends it */
+	SRN_GATE_SPREAD,	/* its time, on a very long path; likewise */
 };
 
 /** srn_gate_qp() - what all that the QP sends as requester waits for: STATE, RNR or nothing */

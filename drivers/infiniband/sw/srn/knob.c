@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files for the parameters of congestion control, and for when QPs take turns. A client of the core hears of
- * devices that come, go and get another name. Without debugfs there are none, and nothing else is missing.
+/* Files for the parameters of congestion control, and for when QPs take turns, and whether they spread what they send over
+ * long paths. A client of the core hears of devices that come, go and get another name. Without debugfs there are none,
+ * and nothing else is missing.
  */
 #include "knob.h"
 
@@ -135,6 +136,7 @@ static int add(struct ib_device *ibdev)
 	panel->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
 	fill(panel, to_srn_dev(ibdev));
 	debugfs_create_file("rota", 0600, panel->dir, &to_srn_dev(ibdev)->rota, &when_fops);
+	debugfs_create_bool("spread", 0600, panel->dir, &to_srn_dev(ibdev)->spread);
 	ib_set_client_data(ibdev, &client, panel);
 	return 0;
 }

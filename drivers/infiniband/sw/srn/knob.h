@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A device's parameters for who tunes: debugfs, srn/DEVICE/cc_params, as mlx5 has them; and srn/DEVICE/rota. */
+/* A device's parameters for who tunes: debugfs, srn/DEVICE/cc_params, as mlx5 has them; and srn/DEVICE/rota and spread. */
 #ifndef SRN_KNOB_H
 #define SRN_KNOB_H
 

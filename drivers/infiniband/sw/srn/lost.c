@@ -14,6 +14,7 @@
 #include "reorder.h"
 #include "sack.h"
 #include "score.h"
+#include "spread.h"
 #include "stats.h"
 #include "trace.h"
 #include "window.h"
@@ -172,6 +173,8 @@ void srn_lost_sent(struct srn_qp *qp, u64 now_ns, u32 psn, u32 len)
 {
 	qp->order.resent += len;
 	srn_board_sent(qp, qp->score, now_ns, psn, len);
+	if (srn_spread_is_on(&qp->window))
+		srn_spread_sent(&qp->window, qp->rtt.srtt_ns, len);
 	note_out(qp);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_lost_sent);

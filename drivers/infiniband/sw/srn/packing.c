@@ -17,6 +17,7 @@
 #include "run.h"
 #include "segment.h"
 #include "shift.h"
+#include "spread.h"
 #include "sq.h"
 #include "train.h"
 #include "window.h"
@@ -97,7 +98,7 @@ bool srn_packing_strands_next(const struct srn_qp *qp, u8 opcode, u32 len)
 static bool is_simple(const struct srn_qp *qp)
 {
 	return !qp->credit.on && !qp->score && !qp->gaps && !srn_pace_is_on(&qp->pace) &&
-	       srn_shift_packs(qp);
+	       !srn_spread_is_on(&qp->window) && srn_shift_packs(qp);
 }
 
 /* Whether a WQE is a WRITE of one packet that is copied, and waits for nothing that is before it. */

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "dcqcn.h"
 #include "qp.h"
+#include "spread.h"
 #include "stats.h"
 #include "trace.h"
 #include "window.h"
@@ -81,12 +82,22 @@ u32 srn_react_ask(struct srn_qp *qp, enum srn_pace_side side, u64 now_ns)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_react_ask);
 
+/* What is spread may wait for it, too; who is woken early waits on. */
+static void set_alarm(struct srn_qp *qp, u64 ns)
+{
+	if (srn_spread_is_on(&qp->window))
+		srn_clock_set_too(&qp->clock, SRN_ALARM_PACE, ns);
+	else
+		srn_clock_set(&qp->clock, SRN_ALARM_PACE, ns);
+}
+
 void srn_react_wait(struct srn_qp *qp, enum srn_pace_side side, u64 now_ns)
 {
 	if (!srn_pace_is_closed(&qp->pace))
 		srn_count(qp->dev, SRN_CNT_PACED);
-	srn_clock_set(&qp->clock, SRN_ALARM_PACE, srn_pace_wait(&qp->pace, side, now_ns));
+	set_alarm(qp, srn_pace_wait(&qp->pace, side, now_ns));
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_react_wait);
 
 void srn_react_woken(struct srn_qp *qp, u64 now_ns)
 {

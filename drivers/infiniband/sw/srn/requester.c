@@ -33,6 +33,7 @@
 #include "score.h"
 #include "segment.h"
 #include "shift.h"
+#include "spread.h"
 #include "sq.h"
 #include "stats.h"
 #include "turn.h"
@@ -135,6 +136,12 @@ static void time_it(struct srn_qp *qp, u32 psn, u32 rest)
 		w->timed_rest = rest;
 }
 
+/* Apart, as are the two below: hardly anybody spreads what leaves. */
+static noinline void charge_spread(struct srn_qp *qp, u32 num)
+{
+	srn_spread_sent(&qp->window, qp->rtt.srtt_ns, num);
+}
+
 static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct srn_plan *plan,
 		    enum srn_asking asking)
 {
@@ -147,6 +154,8 @@ static void account(struct srn_qp *qp, const struct srn_wqe *wqe, const struct s
 	else if (asked || read)
 		time_it(qp, read ? plan->psn : srn_psn_add(qp->window.at.psn, -1), read ? plan->npsn - 1 : 0);
 	srn_shift_charge(qp, read ? plan->npsn * qp->mtu : plan->len, plan->npsn);
+	if (srn_spread_is_on(&qp->window) && !read)
+		charge_spread(qp, plan->num);
 	if (asking)
 		srn_asking_sent(&qp->req.lazy, plan, asking);
 	if (unlikely(qp->score))
@@ -206,6 +215,17 @@ static bool pace_ends(const struct srn_qp *qp, const struct srn_wqe *wqe,
 	       srn_pace_ends(&qp->pace, payload + plan->num * SRN_PACE_HEADERS);
 }
 
+static noinline bool next_is_spread(const struct srn_qp *qp, u32 num)
+{
+	return srn_spread_ends(&qp->window, qp->rtt.srtt_ns, ktime_get_ns(), num);
+}
+
+/* Likewise: who did not ask would go again to do so (asking.c). */
+static bool spread_ends(const struct srn_qp *qp, const struct srn_plan *plan)
+{
+	return srn_spread_is_on(&qp->window) && next_is_spread(qp, plan->num);
+}
+
 static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const struct srn_plan *plan,
 			      struct departure *d)
 {
@@ -214,6 +234,7 @@ static enum srn_verdict build(struct srn_qp *qp, struct srn_wqe *wqe, const stru
 
 	d->follows = !srn_credit_asks(&qp->credit, plan->psn) &&
 		     (!plan->last || (next_follows(qp) && !srn_packing_strands_next(qp, plan->opcode, plan->len))) &&
+		     !spread_ends(qp, plan) &&
 		     !pace_ends(qp, wqe, plan) && !srn_shift_ends(qp, plan->len, plan->npsn);
 	d->asking = srn_asking_of(qp, wqe, plan, d->follows);
 	flags = (srn_asking_asks(d->asking) ? SRN_BUILD_ACKREQ : 0) |
@@ -232,6 +253,11 @@ static bool leave_pack_for_next(struct srn_qp *qp)
 	return !srn_window_is_full(&qp->window, 1);
 }
 
+static noinline u32 spread_run(const struct srn_qp *qp)
+{
+	return srn_spread_run(srn_spread_gap(&qp->window, qp->rtt.srtt_ns));
+}
+
 /* How many packets may leave as one, from the planned one on: what is referenced, not copied. */
 static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, struct srn_plan *plan, int budget)
 {
@@ -245,6 +271,8 @@ static u32 run_packets(struct srn_qp *qp, const struct srn_wqe *wqe, struct srn_
 	num = min3(num, srn_window_room(w), (u32)budget);
 	if (unlikely(srn_pace_is_on(&qp->pace)))
 		num = min(num, srn_pace_run(&qp->pace));
+	if (srn_spread_is_on(w))
+		num = min(num, spread_run(qp));
 	return srn_run_packets(&qp->path, num, qp->mtu, &plan->whole);
 }
 
@@ -311,6 +339,13 @@ static void do_local(struct srn_qp *qp, struct srn_wqe *wqe)
 	srn_sq_retire(qp);
 }
 
+/* By the alarm of the pace, which answers to READs may wait for. */
+static void await_spread(struct srn_qp *qp)
+{
+	srn_clock_set_too(&qp->clock, SRN_ALARM_PACE,
+			  srn_spread_wait(&qp->window, qp->rtt.srtt_ns, ktime_get_ns()));
+}
+
 /* What opens a gate starts a round of its own; room and time have nobody to tell of it. */
 static void wait_for(struct srn_qp *qp, enum srn_gate gate)
 {
@@ -318,6 +353,8 @@ static void wait_for(struct srn_qp *qp, enum srn_gate gate)
 		srn_clock_set(&qp->clock, SRN_ALARM_ROOM, srn_payer_wait(&qp->payer));
 	else if (gate == SRN_GATE_PACE)
 		srn_react_wait(qp, SRN_PACE_REQUESTS, ktime_get_ns());
+	else if (gate == SRN_GATE_SPREAD)
+		await_spread(qp);
 }
 
 /* A WQE that failed completes when all before it are done; in SQD only what was begun. */

@@ -219,6 +219,7 @@ static u64 look_at_queue(struct srn_qp *qp, u64 took, u64 now)
 	u64 was_ns = old ? 0 : w->crowd.delay_ns, delay;
 	u32 was = w->cwnd;
 
+	srn_window_set_spread(w, READ_ONCE(qp->dev->spread));
 	delay = srn_window_delay(w, srn_known_least(qp->known->path, took, now), now);
 	srn_known_look(qp->known->path, &w->crowd, READ_ONCE(qp->dev->rota));
 	if (!srn_window_times_on(w, was_ns))

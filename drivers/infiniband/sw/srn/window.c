@@ -123,16 +123,18 @@ void srn_window_leave(const struct srn_window *w, struct srn_legacy *legacy)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_leave);
 
-/* What is lost of one's own packets is no part of it. */
+/* What is lost of one's own packets is no part of it, nor whether they are spread. */
 static void inherit_crowd(struct srn_crowd *c, const struct srn_crowd *of)
 {
 	struct srn_crowd own = *c;
 
 	*c = *of;
+	srn_crowd_unlearn(c);
 	c->lost = own.lost;
 	c->was_lost = own.was_lost;
 	c->was_sent = own.was_sent;
 	c->heavy = own.heavy;
+	c->spreads = own.spreads;
 }
 
 void srn_window_inherit(struct srn_window *w, const struct srn_legacy *legacy)
@@ -268,9 +270,12 @@ static void begin_again(struct srn_window *w)
  */
 static u32 chance_cut(const struct srn_window *w)
 {
-	if (srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full) ||
-	    (w->cwnd > w->full && srn_crowd_lost_much(&w->crowd)))
-		return w->cwnd / 4;
+	u32 wide = srn_crowd_wide_excess(&w->crowd, w->cwnd, w->full);
+
+	if (w->cwnd > w->full && srn_crowd_lost_much(&w->crowd))
+		return srn_window_is_very_long(w) ? w->cwnd / 3 : w->cwnd / 4;
+	if (wide)
+		return srn_window_is_very_long(w) ? min(w->cwnd / 4, 2 * wide) : w->cwnd / 4;
 	return srn_crowd_cut(&w->crowd, w->cwnd);
 }
 
@@ -281,6 +286,8 @@ static void cut(struct srn_window *w, u64 now_ns)
 
 	w->judged_end = w->end;
 	w->cut_ns = now_ns;
+	if (srn_window_is_very_long(w) && !srn_window_reads(w))
+		srn_crowd_learn(&w->crowd, sent, was, w->full);
 	switch (srn_crowd_lost(&w->crowd, sent, now_ns)) {
 	case SRN_CROWD_CHANCE:
 		shrink(w, max(was - chance_cut(w), min_t(u32, was, SRN_WINDOW_FEW)));
@@ -314,6 +321,7 @@ static u32 most_on_path(const struct srn_window *w)
 	u64 path = min_t(u64, w->crowd.path_ns, NSEC_PER_SEC);
 	u64 most = div_u64(w->full * path, SRN_WINDOW_PATH_NS);
 
+	static_assert(SRN_CROWD_VERY_LONG_NS == SRN_WINDOW_SPREAD * SRN_WINDOW_PATH_NS);
 	return most < w->full + w->full / 4 ? w->full : min_t(u64, most, w->most_any);
 }
 
@@ -322,6 +330,12 @@ static bool keeps_much(const struct srn_window *w)
 {
 	return w->reach > SRN_HOLD_AHEAD && w->reach != REACH_ANY;
 }
+
+void srn_window_set_spread(struct srn_window *w, bool on)
+{
+	srn_crowd_set_spread(&w->crowd, on && keeps_much(w));
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_window_set_spread);
 
 /* What doubles up to the most goes on doing so; what does not stays below it, however often that changes. */
 static void set_most(struct srn_window *w, u32 most)
@@ -345,6 +359,7 @@ bool srn_window_hold_back(struct srn_window *w)
 	if (!keeps_much(w))
 		return false;
 	w->reach = SRN_HOLD_AHEAD;
+	srn_window_set_spread(w, false);
 	set_most(w, w->full);
 	return true;
 }
@@ -527,6 +542,9 @@ static void grow(struct srn_window *w, u32 acked)
 	u32 doubled = min(w->cwnd + acked, w->ssthresh);
 	u32 steps = srn_crowd_steps(&w->crowd, w->cwnd, STEPS);
 
+	/* More is lost than a part of what is out may come to it. */
+	if (w->cut && srn_crowd_overdoes(&w->crowd, w->cwnd, w->full))
+		steps = min_t(u32, steps, STEPS);
 	if (w->cwnd >= w->full)
 		steps = srn_crowd_wide_steps(&w->crowd, w->cwnd, w->full, steps);
 	if (!steps)
@@ -569,9 +587,11 @@ void srn_window_came(struct srn_window *w, u32 num)
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_came);
 
+/* What is spread does not leave at once; READs are not. */
 void srn_window_refilled(struct srn_window *w)
 {
-	settle(w, 0);
+	if (!srn_window_is_very_long(w) || srn_window_reads(w))
+		settle(w, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_refilled);
 

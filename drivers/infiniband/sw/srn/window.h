@@ -21,6 +21,9 @@
  */
 #define SRN_WINDOW_SMALL	64
 
+/* What is out is spread from so many times what fills a short path on. */
+#define SRN_WINDOW_SPREAD	4
+
 /* A place in the send queue: a packet, and the WQE that it belongs to. */
 struct srn_cursor {
 	u32 index;		/* of the WQE, free-running */
@@ -85,7 +88,8 @@ struct srn_window {
 	u64 drain_ns;		/* and went before this; ktime, as cut_ns is */
 	u64 cut_ns;		/* when a gap last led to a cut, */
 	u32 judged_end;		/* and what was sent before that ends here */
-	u32 doubt;		/* PSNs that do not leave as runs any more, after a loss */
+	u16 doubt;		/* PSNs that do not leave as runs any more, after a loss */
+	u16 rd_room;		/* elements of rd_last, a power of two, or 0 */
 	u16 timed_rest;		/* of a READ's answer, PSNs behind its first: the last may be timed, too */
 	bool timed_last;	/* it is the last of a READ's answer, whose first was timed before */
 	u8 many;		/* enum srn_window_many */
@@ -95,7 +99,7 @@ struct srn_window {
 	u32 unasked;		/* PSNs since the last packet that asks for an answer */
 	u32 rd_head;		/* READs and atomics in flight: rd_last[rd_head..rd_tail) */
 	u32 rd_tail;
-	u32 rd_room;		/* elements of rd_last, a power of two, or 0 */
+	u32 spread_at;		/* spread.h: when the next one is to go */
 	u32 *rd_last;		/* the last PSN of each */
 };
 
@@ -423,6 +427,19 @@ static inline void srn_window_set_coming(struct srn_window *w, u32 out)
 static inline void srn_window_set_reach(struct srn_window *w, u32 psns)
 {
 	w->reach = psns;
+}
+
+/**
+ * srn_window_set_spread() - before srn_window_delay(): whether what is out on a very long path is to be spread
+ *
+ * It is to a peer that keeps more than each does: to others no more is out than fills a short path.
+ */
+void srn_window_set_spread(struct srn_window *w, bool on);
+
+/** srn_window_is_very_long() - whether much of what is out is spread over the time that answers take (spread.h), if at all */
+static inline bool srn_window_is_very_long(const struct srn_window *w)
+{
+	return unlikely(w->crowd.spreads) && w->most >= SRN_WINDOW_SPREAD * w->full;
 }
 
 /**

@@ -102,6 +102,23 @@ static void srn_clock_moved_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, b->looks, 3u);
 }
 
+/* Of two that wait by the same alarm the first one counts, whichever asked last. */
+static void srn_clock_shared_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	ktime_t due;
+
+	srn_turn_own(&b->turn);
+	srn_clock_set_too(&b->clock, SRN_ALARM_PACE, NSEC_PER_SEC);
+	due = b->clock.due[SRN_ALARM_PACE];
+	srn_clock_set_too(&b->clock, SRN_ALARM_PACE, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, b->clock.due[SRN_ALARM_PACE], due);
+	srn_clock_set_too(&b->clock, SRN_ALARM_PACE, TICK);
+	KUNIT_EXPECT_LT(test, b->clock.due[SRN_ALARM_PACE], due);
+	srn_turn_disown(&b->turn);
+	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_PACE));
+}
+
 static void srn_clock_cleared_test(struct kunit *test)
 {
 	struct bell *b = new_bell(test);
@@ -286,6 +303,7 @@ static struct kunit_case srn_clock_cases[] = {
 	KUNIT_CASE(srn_clock_first_counts_test),
 	KUNIT_CASE(srn_clock_each_alarm_test),
 	KUNIT_CASE(srn_clock_moved_test),
+	KUNIT_CASE(srn_clock_shared_test),
 	KUNIT_CASE(srn_clock_cleared_test),
 	KUNIT_CASE(srn_clock_fires_only_test),
 	KUNIT_CASE(srn_clock_many_test),

@@ -2,7 +2,9 @@
 /* What leaves at a pace, who asks for an ACK before a wait for it, and that it is no silence. */
 #include "../limits.h"
 #include "../pace.h"
+#include "../react.h"
 #include "../retry.h"
+#include "../spread.h"
 #include "fake_sender.h"
 
 #include <linux/bits.h>
@@ -41,6 +43,32 @@ static void srn_requester_asks_before_the_pace_test(struct kunit *test)
 	/* The answers in front of a NAK may wait for the same alarm. */
 	srn_requester_reset(qp);
 	KUNIT_EXPECT_TRUE(test, srn_clock_is_set(&qp->clock, SRN_ALARM_PACE));
+}
+
+/* It rings when the pace does: earlier only where what is spread may wait for it, too. */
+static void srn_requester_pace_alarm_test(struct kunit *test)
+{
+	static const bool spreads[] = { false, true };
+	struct srn_qp *qp;
+	ktime_t due;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(spreads); i++) {
+		qp = new_sender(test, 1);
+		give_pace(qp);
+		srn_pace_ask(&qp->pace, SRN_PACE_REQUESTS, ktime_get_ns());
+		srn_pace_sent(&qp->pace, 10000);
+		qp->window.most = SRN_WINDOW_SPREAD * qp->window.full;
+		srn_crowd_set_spread(&qp->window.crowd, spreads[i]);
+		local_bh_disable();
+		KUNIT_ASSERT_TRUE(test, srn_turn_take(&qp->turn, SRN_TURN_SQ));
+		srn_clock_set(&qp->clock, SRN_ALARM_PACE, NSEC_PER_SEC);
+		due = qp->clock.due[SRN_ALARM_PACE];
+		srn_react_wait(qp, SRN_PACE_REQUESTS, ktime_get_ns());
+		local_bh_enable();
+		KUNIT_EXPECT_EQ_MSG(test, qp->clock.due[SRN_ALARM_PACE] == due, spreads[i], "%d", i);
+		KUNIT_EXPECT_GE_MSG(test, qp->clock.due[SRN_ALARM_PACE], due, "%d", i);
+	}
 }
 
 /* What goes beside the cursor keeps to the pace, and the last before the wait asks. */
@@ -122,6 +150,7 @@ static void srn_requester_pace_shorter_wait_test(struct kunit *test)
 
 static struct kunit_case srn_requester_pace_cases[] = {
 	KUNIT_CASE(srn_requester_asks_before_the_pace_test),
+	KUNIT_CASE(srn_requester_pace_alarm_test),
 	KUNIT_CASE(srn_requester_repeats_at_the_pace_test),
 	KUNIT_CASE(srn_requester_pace_is_no_silence_test),
 	KUNIT_CASE(srn_requester_pace_shorter_wait_test),

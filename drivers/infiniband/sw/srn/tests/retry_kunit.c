@@ -112,6 +112,33 @@ static void srn_retry_learns_longer_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->rtt.bound_ns, 0);
 }
 
+/* Whether a very long path is one is the device's to say, and the peer's, with each answer. */
+static void srn_retry_may_spread_test(struct kunit *test)
+{
+	static const struct { bool on; u32 reach; bool spreads; } rows[] = {
+		{ true, SRN_HOLD_WIDE, true }, { false, SRN_HOLD_WIDE, false }, { true, SRN_HOLD_AHEAD, false },
+	};
+	struct srn_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		qp = new_waiter(test, SRN_RECOVERY_SACK, 7);
+		qp->rtt = (struct srn_rtt){ .srtt_ns = MS, .var_ns = MS / 10, .wait = 30 };
+		KUNIT_EXPECT_FALSE_MSG(test, qp->window.crowd.spreads, "%d", i);
+		qp->dev->spread = rows[i].on;
+		srn_window_set_reach(&qp->window, rows[i].reach);
+		answer(test, qp, MS, SRN_WINDOW_FEW - 1);
+		KUNIT_EXPECT_EQ_MSG(test, (bool)qp->window.crowd.spreads, rows[i].spreads, "%d", i);
+		/* Until it is said anew. */
+		run(qp);
+		qp->dev->spread = !rows[i].on;
+		answer(test, qp, MS, srn_psn_diff(qp->window.end, qp->sq_psn) - 1);
+		KUNIT_EXPECT_EQ_MSG(test, (bool)qp->window.crowd.spreads,
+				    !rows[i].on && rows[i].reach > SRN_HOLD_AHEAD, "%d", i);
+		end();
+	}
+}
+
 /* That a path is short is known to all that have it in common, whether they take turns or not. */
 static void srn_retry_tells_short_path_test(struct kunit *test)
 {
@@ -457,6 +484,7 @@ static struct kunit_case srn_retry_cases[] = {
 	KUNIT_CASE_PARAM(srn_retry_patience_test, patience_gen_params),
 	KUNIT_CASE(srn_retry_learns_long_path_test),
 	KUNIT_CASE(srn_retry_learns_longer_path_test),
+	KUNIT_CASE(srn_retry_may_spread_test),
 	KUNIT_CASE(srn_retry_tells_short_path_test),
 	KUNIT_CASE(srn_retry_widens_test),
 	KUNIT_CASE(srn_retry_widens_shares_test),

@@ -19,16 +19,23 @@ static void answer(struct srn_window *w, u64 took_ns, u64 least_ns)
 	srn_window_mind(w);
 }
 
-/* Its peer holds what is ahead, and so many may be in flight. */
-static struct srn_window *new_window(struct kunit *test, u32 cwnd)
+/* Its peer holds what is ahead, and so many may be in flight, which are spread, or not. */
+static struct srn_window *new_window_of(struct kunit *test, u32 cwnd, bool spreads)
 {
 	struct srn_window *w = fake_window(test, 0);
 
 	srn_window_set_reach(w, SRN_HOLD_WIDE);
+	srn_window_set_spread(w, spreads);
 	answer(w, PATH, PATH);
 	w->cwnd = cwnd;
 	w->ssthresh = SRN_WINDOW;
 	return w;
+}
+
+/* As it is where nobody asked for more. */
+static struct srn_window *new_window(struct kunit *test, u32 cwnd)
+{
+	return new_window_of(test, cwnd, false);
 }
 
 /* All but one are answered: the program has more. */
@@ -163,15 +170,27 @@ static void srn_window_wide_hidden_test(struct kunit *test)
 /* A loss in such a queue is no chance; one without takes half of its part, as on any long path. */
 static void srn_window_wide_lost_test(struct kunit *test)
 {
-	struct srn_window *w = new_window(test, 1024);
+	struct srn_window *w;
+	int spreads;
 
-	srn_window_sent(w, 1000, true, false);
-	srn_window_lost(w, 10, 0, PATH);
-	KUNIT_EXPECT_EQ(test, w->cwnd, 1024 - 1024 * 10 / 2 / 1000);
-	w = new_window(test, 1024);
-	srn_window_sent(w, 1000, true, false);
-	w->cut = true;
-	answer(w, PATH + 5 * MS, PATH);
+	for (spreads = 0; spreads < 2; spreads++) {
+		w = new_window_of(test, 1024, spreads);
+		srn_window_sent(w, 1000, true, false);
+		srn_window_lost(w, 10, 0, PATH);
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, 1024 - 1024 * 10 / 2 / 1000, "%d", spreads);
+		w = new_window_of(test, 1024, spreads);
+		srn_window_sent(w, 1000, true, false);
+		w->cut = true;
+		answer(w, PATH + 5 * MS, PATH);
+		w->cut = false;
+		w->cwnd = 1024;
+		srn_window_lost(w, 10, 0, PATH);
+		/* Twice what is too much of it, where that is spread; else a quarter. */
+		KUNIT_EXPECT_EQ_MSG(test, 1024 - w->cwnd,
+				    spreads ? 2 * srn_crowd_wide_excess(&w->crowd, 1024, SRN_WINDOW) : 256,
+				    "%d", spreads);
+	}
+	w->most = SRN_WINDOW_SPREAD * SRN_WINDOW - 1;
 	w->cut = false;
 	w->cwnd = 1024;
 	srn_window_lost(w, 10, 0, PATH);
@@ -197,23 +216,27 @@ static void srn_window_wide_keeps_threshold_test(struct kunit *test)
 }
 
 /* More than fills a short path grows with what is used of it, and, where much was lost, not while what was out then
- * is.
+ * is. By how much that varies is allowed for where it is spread.
  */
 static void srn_window_wide_used_test(struct kunit *test)
 {
-	static const struct { u32 cwnd, out, gone, lost; bool cut, grows; } rows[] = {
+	static const struct { u32 cwnd, out, gone, lost; bool cut, grows, spreads; } rows[] = {
 		{ 1024, 512, 0, 0, false, true }, { 1024, 511, 0, 0, false, false },
 		{ 1024, 700, 188, 0, false, true }, { 1024, 700, 189, 0, false, false },
 		{ 1024, 1024, 0, 21, true, false }, { 1024, 1024, 0, 20, true, true },
 		{ 1024, 1024, 0, 21, false, true },
 		{ SRN_WINDOW, SRN_WINDOW / 2 - 1, 0, 0, false, false },
 		{ SRN_WINDOW - 1, 32, 0, 0, false, true }, { SRN_WINDOW - 1, 255, 0, 21, true, true },
+		{ 1024, 512, 0, 0, false, true, true }, { 1024, 511, 0, 0, false, false, true },
+		{ 1024, 1024, 0, 25, true, false, true }, { 1024, 1024, 0, 24, true, true, true },
+		{ 1024, 1024, 0, 25, false, true, true },
+		{ SRN_WINDOW - 1, 32, 0, 0, false, true, true }, { SRN_WINDOW - 1, 255, 0, 25, true, true, true },
 	};
 	struct srn_window *w;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		w = new_window(test, rows[i].cwnd);
+		w = new_window_of(test, rows[i].cwnd, rows[i].spreads);
 		w->ssthresh = w->most;
 		srn_window_sent(w, rows[i].out, true, false);
 		w->gone = rows[i].gone;
@@ -224,7 +247,7 @@ static void srn_window_wide_used_test(struct kunit *test)
 		srn_window_acked(w, 16);
 		KUNIT_EXPECT_EQ_MSG(test, w->cwnd > rows[i].cwnd, rows[i].grows, "%d", i);
 		/* So it is with what a SACK tells of, which was out until then. */
-		w = new_window(test, rows[i].cwnd);
+		w = new_window_of(test, rows[i].cwnd, rows[i].spreads);
 		w->ssthresh = w->most;
 		srn_window_sent(w, rows[i].out, true, false);
 		w->gone = rows[i].gone + 16;
@@ -300,27 +323,89 @@ static void srn_window_wide_long_test(struct kunit *test)
 /* One in fifty is no chance, and a queue of which nothing is seen. */
 static void srn_window_wide_lost_much_test(struct kunit *test)
 {
-	static const struct { u32 cwnd, lost, left; } rows[] = {
+	static const struct { u32 cwnd, lost, left; bool spreads; } rows[] = {
 		{ 1024, 20, 1024 - 1024 * 20 / 2 / 1000 }, { 1024, 21, 1024 - 256 },
 		{ SRN_WINDOW, 21, SRN_WINDOW - SRN_WINDOW * 21 / 2 / 1000 },
+		{ 1024, 24, 1024 - 1024 * 24 / 2 / 1000, true }, { 1024, 25, 1024 - 341, true },
+		{ SRN_WINDOW, 25, SRN_WINDOW - SRN_WINDOW * 25 / 2 / 1000, true },
 	};
 	struct srn_window *w;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		w = new_window(test, rows[i].cwnd);
+		w = new_window_of(test, rows[i].cwnd, rows[i].spreads);
 		srn_window_sent(w, 1000, true, false);
 		srn_window_lost(w, rows[i].lost, 0, PATH);
 		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].left, "%d", i);
 	}
 }
 
+/* How much is lost by chance is learned on a very long path, if that is spread, of what is sent without READs, and each
+ * learns it anew. Whether it is to be spread nobody inherits.
+ */
+static void srn_window_wide_learns_test(struct kunit *test)
+{
+	static const struct { u64 path; bool spreads, read; u32 seen; } rows[] = {
+		{ PATH, true, false, 512 / 16 }, { PATH, true, true, 0 }, { PATH, false, false, 0 },
+		{ 40 * MS, true, false, 512 / 16 }, { 39 * MS, true, false, 0 },
+	};
+	struct srn_legacy legacy = {};
+	struct srn_window *w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = new_window_of(test, SRN_WINDOW / 2, rows[i].spreads);
+		answer(w, rows[i].path, rows[i].path);
+		srn_window_sent(w, 512, true, rows[i].read);
+		srn_window_lost(w, 10, 0, PATH);
+		KUNIT_EXPECT_EQ_MSG(test, w->crowd.seen_sent[1], rows[i].seen, "%d", i);
+		w->crowd.knows = true;
+		w->crowd.tight = true;
+		srn_window_leave(w, &legacy);
+		w = new_window_of(test, SRN_WINDOW / 2, !rows[i].spreads);
+		srn_window_inherit(w, &legacy);
+		KUNIT_EXPECT_NE_MSG(test, (bool)w->crowd.spreads, rows[i].spreads, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->crowd.least_ns, rows[i].path, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->crowd.seen_sent[1], 0, "%d", i);
+		KUNIT_EXPECT_FALSE_MSG(test, w->crowd.knows, "%d", i);
+		KUNIT_EXPECT_FALSE_MSG(test, w->crowd.tight, "%d", i);
+	}
+}
+
+/* To a peer that keeps no more than each does a very long path is as any other. */
+static void srn_window_wide_peer_test(struct kunit *test)
+{
+	static const struct { u32 reach; bool on, spreads; } rows[] = {
+		{ SRN_HOLD_WIDE, true, true }, { SRN_HOLD_AHEAD + 1, true, true }, { SRN_HOLD_AHEAD, true, false },
+		{ SRN_PSN_MASK / 2, true, false }, { SRN_HOLD_WIDE, false, false },
+	};
+	struct srn_window *w;
+	int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		w = fake_window(test, 0);
+		srn_window_set_reach(w, rows[i].reach);
+		srn_window_sent(w, SRN_WINDOW_FEW, true, false);
+		srn_window_lost(w, 1, 0, MS);
+		srn_window_set_spread(w, rows[i].on);
+		for (n = 0; n < 16; n++)
+			answer(w, PATH, PATH);
+		KUNIT_EXPECT_EQ_MSG(test, srn_window_is_very_long(w), rows[i].spreads, "%d", i);
+		KUNIT_EXPECT_NE_MSG(test, srn_crowd_is(&w->crowd), rows[i].spreads, "%d", i);
+		w->crowd.was_lost = 100;
+		w->crowd.was_sent = 1000;
+		KUNIT_EXPECT_EQ_MSG(test, srn_crowd_overdoes(&w->crowd, SRN_WINDOW, SRN_WINDOW), rows[i].spreads,
+				    "%d", i);
+	}
+}
+
 /* To a peer that does not keep what it said no more is out than to any; it may say so anew. */
 static void srn_window_hold_back_test(struct kunit *test)
 {
-	struct srn_window *w = new_window(test, 1024);
+	struct srn_window *w = new_window_of(test, 1024, true);
 
 	srn_window_hold_back(w);
+	KUNIT_EXPECT_FALSE(test, w->crowd.spreads);
 	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW);
 	KUNIT_EXPECT_EQ(test, w->most, SRN_WINDOW);
 	KUNIT_EXPECT_EQ(test, w->reach, SRN_HOLD_AHEAD);
@@ -359,11 +444,25 @@ static void srn_window_wide_chunk_test(struct kunit *test)
 	}
 }
 
-/* When a gap is filled, what was behind it makes room at once: not all of that leaves as one. */
+/* When a gap is filled, what was behind it makes room at once: not all of that leaves as one, where it is not
+ * spread.
+ */
 static void srn_window_refilled_test(struct kunit *test)
 {
-	struct srn_window *w = new_window(test, 1024);
+	struct srn_window *w = new_window_of(test, 1024, true);
 
+	srn_window_sent(w, 100, true, false);
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 1024);
+	w->most = SRN_WINDOW_SPREAD * SRN_WINDOW - 1;
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 164);
+	/* READs never are. */
+	w = new_window_of(test, 1024, true);
+	srn_window_sent(w, 100, true, true);
+	srn_window_refilled(w);
+	KUNIT_EXPECT_EQ(test, w->cwnd, 164);
+	w = new_window(test, 1024);
 	srn_window_sent(w, 100, true, false);
 	srn_window_refilled(w);
 	KUNIT_EXPECT_EQ(test, w->cwnd, 164);
@@ -385,9 +484,11 @@ static struct kunit_case srn_window_wide_cases[] = {
 	KUNIT_CASE(srn_window_wide_lost_test),
 	KUNIT_CASE(srn_window_wide_long_test),
 	KUNIT_CASE(srn_window_wide_lost_much_test),
+	KUNIT_CASE(srn_window_wide_learns_test),
 	KUNIT_CASE(srn_window_wide_keeps_threshold_test),
 	KUNIT_CASE(srn_window_wide_used_test),
 	KUNIT_CASE(srn_window_wide_burst_test),
+	KUNIT_CASE(srn_window_wide_peer_test),
 	KUNIT_CASE(srn_window_hold_back_test),
 	KUNIT_CASE(srn_window_wide_chunk_test),
 	KUNIT_CASE(srn_window_refilled_test),
