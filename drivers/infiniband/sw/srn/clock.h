@@ -3,7 +3,8 @@
  * The timer is moved lazily: it is not touched when a deadline moves back, it looks at
  * the deadlines when it fires and goes back to sleep. Only where it fired for nothing, and few
  * alarms were set since it did before, as with one message in a while, it is cancelled with the
- * last one, which is cheaper, for some times. What an alarm means its user knows.
+ * last one, which is cheaper, for some times. Nor is it touched for an answer that may come before the
+ * softirqs of who rings a doorbell have ended, as it does from this machine. What an alarm means its user knows.
  */
 #ifndef SRN_CLOCK_H
 #define SRN_CLOCK_H
@@ -39,6 +40,7 @@ struct srn_clock {
 	struct srn_turn *turn;		/* kicked with SRN_TURN_TIMER */
 	ktime_t due[SRN_ALARMS];	/* 0: not set */
 	bool armed;			/* the timer will fire, or has, and srn_clock_expired() is to come */
+	bool unarmed;			/* an alarm is set that was put off, and no timer for it */
 	u8 sets;			/* alarms since it did, or was cancelled, up to SRN_CLOCK_SETS + 1 */
 	u8 cancels;			/* so often it is cancelled when none is set any more */
 };
@@ -47,6 +49,17 @@ void srn_clock_init(struct srn_clock *clock, struct srn_turn *turn);
 
 /** srn_clock_stop() - no alarm is set, and the timer does not run any more; may sleep */
 void srn_clock_stop(struct srn_clock *clock);
+
+/**
+ * srn_clock_put_off() - as long as softirqs of this CPU may bring an answer, the timer is not set for one
+ *
+ * Preemption off, and BH on, from here to srn_clock_end_put_off(), but for what may have to be answered in between; one
+ * clock of a CPU at a time, whose QP lives. In PREEMPT_RT nothing is put off.
+ */
+void srn_clock_put_off(struct srn_clock *clock);
+
+/** srn_clock_end_put_off() - the timer is set for an answer that has not come; without the turn */
+void srn_clock_end_put_off(struct srn_clock *clock);
 
 /** srn_clock_set() - @alarm is due @ns from now, never earlier; owner of the turn, any context */
 void srn_clock_set(struct srn_clock *clock, enum srn_alarm alarm, u64 ns);
@@ -84,7 +97,7 @@ static inline void srn_clock_clear(struct srn_clock *clock, enum srn_alarm alarm
 }
 
 /**
- * srn_clock_expired() - in the turn after the timer fired: take what is due
+ * srn_clock_expired() - in the turn after the timer fired, or since it is to be set: take what is due
  *
  * Sets the timer for what is not.
  *

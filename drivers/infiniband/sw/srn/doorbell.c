@@ -13,6 +13,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/interrupt.h>
+#include <linux/preempt.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -79,22 +80,47 @@ static struct srn_qp_ref *get_ref(struct srn_doorbell *db, unsigned long index)
 	return ref;
 }
 
-/* With BH on, a thread of no priority might lose its CPU in here for long, and whoever needs
- * the turn or the reference would wait for it.
+/* Softirqs that have to run do so as BH are enabled: what they bring is waited for before an alarm is set. */
+static enum srn_heard ring(struct srn_qp *qp, enum srn_heard (*how)(struct srn_qp *qp))
+{
+	enum srn_heard heard;
+
+	srn_clock_put_off(&qp->clock);
+	local_bh_disable();
+	heard = how(qp);
+	local_bh_enable();
+	srn_clock_end_put_off(&qp->clock);
+	return heard;
+}
+
+/* With preemption a thread of no priority might lose its CPU in here for long, and whoever needs the turn or the
+ * reference would wait for it. (In PREEMPT_RT it may.)
  */
+static void keep_cpu(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable();
+}
+
+static void let_cpu_go(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable();
+}
+
 enum srn_heard srn_doorbell_ring(struct srn_doorbell *db, unsigned long index,
 				 enum srn_heard (*how)(struct srn_qp *qp))
 {
 	enum srn_heard heard = SRN_HEARD_NO_POST;
 	struct srn_qp_ref *ref;
 
-	local_bh_disable();
+	keep_cpu();
 	ref = get_ref(db, index);
 	if (ref) {
-		heard = how(ref->qp);
+		heard = ring(ref->qp, how);
 		srn_qp_ref_put(ref);
 	}
-	local_bh_enable();
+	let_cpu_go();
 	return heard;
 }
 

@@ -164,7 +164,7 @@ void srn_turn_give_away(struct srn_turn *turn);
  * srn_turn_borrow() - own a turn that nobody has and for which there is no news, or that waits for the NAPI
  * @listed: set to whether it waited for the NAPI
  *
- * For the owner of another one, who waits for nobody, and not before who waits to own it. BH disabled.
+ * For who waits for nobody, such as the owner of another one, and not before who waits to own it. BH disabled.
  * One that waited stands last then, on this CPU; an alarm is news. Return: true if the caller is the
  * owner now; srn_turn_return() follows.
  */

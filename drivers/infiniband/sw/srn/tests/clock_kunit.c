@@ -7,6 +7,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #define TICK	(2 * NSEC_PER_MSEC)
@@ -299,6 +300,143 @@ static void srn_clock_race_test(struct kunit *test)
 	}
 }
 
+#define LONG	(200 * NSEC_PER_SEC)
+
+/* Whether the timer runs once an alarm for an answer is set, and at the end. */
+struct ringing {
+	bool active, active_end;
+};
+
+/* As a doorbell, in the time of @clock: an alarm of @b for an answer, due in @ns, which is given to @b's turn before that ends,
+ * unless it is another's; cleared if @clear, and with one beside it that is not put off if @rnr.
+ */
+static struct ringing ring(struct bell *b, struct srn_clock *clock, u64 ns, bool clear, bool rnr)
+{
+	struct ringing r = {};
+
+	preempt_disable();
+	srn_clock_put_off(clock);
+	local_bh_disable();
+	if (!srn_turn_take(&b->turn, 0))
+		b = NULL;
+	if (b) {
+		srn_clock_set(&b->clock, SRN_ALARM_ACK, ns);
+		r.active = hrtimer_active(&b->clock.timer);
+		if (rnr)
+			srn_clock_set(&b->clock, SRN_ALARM_RNR, 2 * LONG);
+		if (clear)
+			srn_clock_clear(&b->clock, SRN_ALARM_ACK);
+		srn_turn_run(&b->turn);
+	}
+	local_bh_enable();
+	srn_clock_end_put_off(clock);
+	if (b)
+		r.active_end = hrtimer_active(&b->clock.timer);
+	preempt_enable();
+	return r;
+}
+
+static void skip_rt(struct kunit *test)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "nothing is put off");
+}
+
+/* An answer that comes at once costs no timer; one that does not has it. */
+static void srn_clock_put_off_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	struct ringing r;
+	int i;
+
+	skip_rt(test);
+	for (i = 0; i < 3; i++) {
+		r = ring(b, &b->clock, LONG, true, false);
+		KUNIT_EXPECT_FALSE(test, r.active || r.active_end);
+	}
+	r = ring(b, &b->clock, LONG, false, false);
+	KUNIT_EXPECT_FALSE(test, r.active);
+	/* Where something else waits for this CPU that comes first. */
+	for (i = 0; i < 1000 && !hrtimer_active(&b->clock.timer); i++)
+		msleep(1);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&b->clock.timer), b->clock.due[SRN_ALARM_ACK]);
+	srn_turn_own(&b->turn);
+	srn_clock_stop(&b->clock);
+	srn_turn_disown(&b->turn);
+	ring(b, &b->clock, TICK, false, false);
+	KUNIT_EXPECT_TRUE(test, rings(b, SRN_ALARM_ACK));
+	KUNIT_EXPECT_EQ(test, b->rang, BIT(SRN_ALARM_ACK));
+}
+
+/* The timer is set for what was put off with any other that is set then. */
+static void srn_clock_put_off_beside_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	struct ringing r;
+
+	skip_rt(test);
+	r = ring(b, &b->clock, LONG, false, true);
+	KUNIT_EXPECT_FALSE(test, r.active);
+	KUNIT_EXPECT_TRUE(test, r.active_end);
+	KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&b->clock.timer), b->clock.due[SRN_ALARM_ACK]);
+}
+
+/* By whoever has the turn when that is over: it is told. */
+static void srn_clock_put_off_busy_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test);
+	unsigned int looks;
+
+	skip_rt(test);
+	srn_turn_own(&b->turn);
+	preempt_disable();
+	srn_clock_put_off(&b->clock);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, LONG);
+	looks = b->looks;
+	srn_clock_end_put_off(&b->clock);
+	preempt_enable();
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&b->clock.timer));
+	KUNIT_EXPECT_EQ(test, b->looks, looks);
+	srn_turn_disown(&b->turn);
+	KUNIT_EXPECT_EQ(test, b->looks, looks + 1);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&b->clock.timer), b->clock.due[SRN_ALARM_ACK]);
+	/* Which was no timer that fired for nothing. */
+	KUNIT_EXPECT_EQ(test, b->clock.cancels, 0);
+	srn_clock_stop(&b->clock);
+	srn_turn_own(&b->turn);
+	srn_clock_expired(&b->clock);
+	KUNIT_EXPECT_EQ(test, b->clock.cancels, 0);
+	srn_turn_disown(&b->turn);
+}
+
+/* That one's only, and while it is rung for; and what is stopped is wanted no more. */
+static void srn_clock_put_off_other_test(struct kunit *test)
+{
+	struct bell *b = new_bell(test), *other = new_bell(test);
+	struct ringing r;
+
+	skip_rt(test);
+	r = ring(b, &other->clock, LONG, false, false);
+	KUNIT_EXPECT_TRUE(test, r.active);
+	srn_clock_stop(&b->clock);
+	srn_turn_own(&b->turn);
+	preempt_disable();
+	srn_clock_put_off(&b->clock);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, LONG);
+	b->clock.due[SRN_ALARM_ACK] = 0;
+	srn_clock_end_put_off(&b->clock);
+	srn_clock_set(&b->clock, SRN_ALARM_RNR, LONG);
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	srn_clock_stop(&b->clock);
+	KUNIT_EXPECT_FALSE(test, b->clock.unarmed);
+	srn_clock_set(&b->clock, SRN_ALARM_ACK, LONG);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&b->clock.timer));
+	srn_turn_disown(&b->turn);
+}
+
 static struct kunit_case srn_clock_cases[] = {
 	KUNIT_CASE(srn_clock_first_counts_test),
 	KUNIT_CASE(srn_clock_each_alarm_test),
@@ -311,6 +449,10 @@ static struct kunit_case srn_clock_cases[] = {
 	KUNIT_CASE(srn_clock_few_test),
 	KUNIT_CASE(srn_clock_cancelled_test),
 	KUNIT_CASE(srn_clock_race_test),
+	KUNIT_CASE(srn_clock_put_off_test),
+	KUNIT_CASE(srn_clock_put_off_beside_test),
+	KUNIT_CASE(srn_clock_put_off_busy_test),
+	KUNIT_CASE(srn_clock_put_off_other_test),
 	{}
 };
 
