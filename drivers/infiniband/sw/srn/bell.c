@@ -76,7 +76,7 @@ bool srn_bell_gather(struct srn_qp *qp)
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (!READ_ONCE(srn_gather_enabled) || !streams(qp) || may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
+	if (!READ_ONCE(srn_gather_enabled) || srn_gather_pauses(gather) || !streams(qp) || may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
 	    leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
 	    !srn_gather_begin(gather, qp->sq.fetched, tail, psns(qp)))
 		return false;

@@ -19,10 +19,6 @@ bool srn_gather_begin(struct srn_gather *g, u32 from, u32 tail, u32 psns)
 	/* Nothing to leave, or nothing to wait for. */
 	if (g->on || !num || num >= SRN_ROUND_BUDGET || (u64)psns * num >= SRN_GATHER_PSNS)
 		return false;
-	if (g->pause) {
-		g->pause--;
-		return false;
-	}
 	g->on = true;
 	g->late = false;
 	g->grew = false;

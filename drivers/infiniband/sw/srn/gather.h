@@ -78,7 +78,20 @@ static inline bool srn_gather_rang(struct srn_gather *g, u16 now)
 }
 
 /**
- * srn_gather_begin() - a doorbell rang, for the WQEs from @from up to @tail, exclusive
+ * srn_gather_pauses() - a doorbell rang, and is one of those that are served at once
+ *
+ * Before all that is asked of whether it may be put off, which costs more than this.
+ */
+static inline bool srn_gather_pauses(struct srn_gather *g)
+{
+	if (!g->pause)
+		return false;
+	g->pause--;
+	return true;
+}
+
+/**
+ * srn_gather_begin() - a doorbell rang, not one of srn_gather_pauses(), for the WQEs from @from up to @tail, exclusive
  * @psns: PSNs that each of them may take, of a window of SRN_WINDOW
  *
  * Return: true if what was posted is left until srn_gather_end(), for which the caller sets an alarm

@@ -119,9 +119,8 @@ static u32 packet_bytes(struct sk_buff *skb)
 
 void srn_rxq_count(struct srn_qp *qp, struct sk_buff *skb)
 {
-	srn_count_add(qp->dev, SRN_CNT_RCVD_PKTS, srn_pkt_num(skb));
-	srn_count_add(qp->dev, SRN_CNT_RCVD_BYTES,
-		      srn_pkt_is_run(skb) ? srn_run_bytes(skb) : packet_bytes(skb));
+	srn_count_packets(qp->dev, SRN_CNT_RCVD_PKTS, srn_pkt_num(skb),
+			  srn_pkt_is_run(skb) ? srn_run_bytes(skb) : packet_bytes(skb));
 }
 
 static bool add_last(struct srn_qp *qp, struct sk_buff *skb, enum srn_counter *full)

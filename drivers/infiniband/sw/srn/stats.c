@@ -79,6 +79,19 @@ void srn_count_add(struct srn_dev *dev, enum srn_counter c, u64 n)
 		count_for_qp(dev, c, n);
 }
 
+static_assert(SRN_CNT_SENT_BYTES == SRN_CNT_SENT_PKTS + 1);
+static_assert(SRN_CNT_RCVD_BYTES == SRN_CNT_RCVD_PKTS + 1);
+
+void srn_count_packets(struct srn_dev *dev, enum srn_counter pkts, u64 num, u64 bytes)
+{
+	this_cpu_add(dev->stats->all.cnt[pkts], num);
+	this_cpu_add(dev->stats->all.cnt[pkts + 1], bytes);
+	if (likely(!this_cpu_read(srn_tally_now)))
+		return;
+	count_for_qp(dev, pkts, num);
+	count_for_qp(dev, pkts + 1, bytes);
+}
+
 void srn_count(struct srn_dev *dev, enum srn_counter c)
 {
 	srn_count_add(dev, c, 1);

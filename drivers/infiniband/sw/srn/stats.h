@@ -9,13 +9,13 @@
 #include <linux/types.h>
 
 enum srn_counter {
-	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack */
+	SRN_CNT_SENT_PKTS,		/* packets handed to the IP stack, */
+	SRN_CNT_SENT_BYTES,		/* and their UDP payload */
 	SRN_CNT_SENT_TRAINS,		/* skbs that carried several of them */
 	SRN_CNT_SENT_RUNS,		/* of these, uncut messages (run.h) */
 	SRN_CNT_SENT_BARE,		/* of these, without payload, which is placed (straight.h) */
-	SRN_CNT_SENT_BYTES,		/* UDP payload of the packets */
-	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP */
-	SRN_CNT_RCVD_BYTES,
+	SRN_CNT_RCVD_PKTS,		/* packets that reached a QP, */
+	SRN_CNT_RCVD_BYTES,		/* likewise */
 	SRN_CNT_RCVD_RUNS,		/* several of these at once, uncut (run.h) */
 	SRN_CNT_SPLIT_RUNS,		/* and cut here, since one of them was not what was expected */
 	SRN_CNT_RCVD_CONVOYS,		/* several packets that a NAPI received together, taken as one */
@@ -210,6 +210,9 @@ static inline struct srn_tally *srn_tally_swap(struct srn_tally *tally)
 /* Any context. Lost increments of a racing interrupt are not tolerated: this_cpu ops. */
 void srn_count(struct srn_dev *dev, enum srn_counter c);
 void srn_count_add(struct srn_dev *dev, enum srn_counter c, u64 n);
+
+/** srn_count_packets() - @num more at SRN_CNT_SENT_PKTS or RCVD_PKTS, with @bytes at what follows that; any context */
+void srn_count_packets(struct srn_dev *dev, enum srn_counter pkts, u64 num, u64 bytes);
 
 /** srn_stats_sum_of() - a value over all CPUs, which may count on meanwhile */
 u64 srn_stats_sum_of(const u64 __percpu *cnt);

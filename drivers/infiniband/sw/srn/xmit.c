@@ -195,8 +195,7 @@ void srn_xmit_routed(struct srn_path *path, struct sk_buff *skb, struct dst_entr
 	skb->dev = skb_dst(skb)->dev;
 	skb->priority = path->prio;
 	srn_xmit_steer(skb, (__force u32)path->sport * 0x9e3779b1u);
-	srn_count_add(dev, SRN_CNT_SENT_PKTS, num);
-	srn_count_add(dev, SRN_CNT_SENT_BYTES, bytes);
+	srn_count_packets(dev, SRN_CNT_SENT_PKTS, num, bytes);
 	if (send_ip(path, skb))
 		srn_count_add(dev, SRN_CNT_SEND_ERR, num);
 }

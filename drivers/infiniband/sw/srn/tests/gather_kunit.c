@@ -11,8 +11,9 @@ static u32 pause_of(struct srn_gather *g)
 {
 	u32 num;
 
-	for (num = 0; num <= 2 * SRN_GATHER_PAUSE_MAX && !srn_gather_begin(g, 0, 1, 1); num++)
+	for (num = 0; num <= 2 * SRN_GATHER_PAUSE_MAX && srn_gather_pauses(g); num++)
 		;
+	srn_gather_begin(g, 0, 1, 1);
 	return num;
 }
 
