@@ -85,7 +85,10 @@ Network::Network(const Options& options)
 }
 
 void Network::Calm() {
-  for (Domain& domain : domains_) domain.rota.lost_ns -= SRN_ROTA_LATELY_NS;
+  for (Domain& domain : domains_) {
+    calmed_ += domain.rota.needed;
+    domain.rota.lost_ns -= SRN_ROTA_LATELY_NS;
+  }
 }
 
 void Network::Shed() {
@@ -136,6 +139,7 @@ void Network::AddState(Report& report) const {
     report.cwnd += static_cast<double>(c.sender.window().cwnd) / options_.connections;
     least = std::min<uint64_t>(least, c.sender.window().crowd.least_ns);
   }
+  report.calmed = calmed_;
   report.least_rtt = least == UINT64_MAX ? std::numeric_limits<double>::infinity()
                                          : static_cast<double>(least) / kSecond;
 }

@@ -43,6 +43,7 @@ struct Report {
   double told = 0;         // bytes of answers in a second, of what the wire takes the other way
   double queue = 0;        // bytes, mean of what packets found
   double cwnd = 0;         // mean, at the end
+  uint64_t calmed = 0;     // domains that took turns when Options::calm was
   double least_rtt = 0;    // seconds, that any of them knows; infinite: none does
   uint64_t delivered = 0;  // packets, from the first on
   uint64_t again = 0;  // packets that came to the queue beside those that were delivered, from the
@@ -90,6 +91,7 @@ class Network {
   Events events_;
   std::mt19937_64 random_;
   Link link_;
+  uint64_t calmed_ = 0;
   std::vector<Domain> domains_;
   std::deque<Connection> connections_;
   std::deque<Rival> rivals_;

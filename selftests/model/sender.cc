@@ -139,9 +139,10 @@ void Sender::GiveUp() {
     reinterpret_cast<Member*>(next)->sender->Wake();
 }
 
-// shift.c, share().
+// shift.h, srn_shift_share().
 void Sender::Share() {
-  if (domain_.when == SRN_ROTA_LOSSY && domain_.users > SRN_ROTA_PLACES)
+  if (domain_.when == SRN_ROTA_LOSSY && domain_.users > SRN_ROTA_PLACES &&
+      !srn_rota_is_far(&domain_.rota))
     srn_window_share(&window_, SRN_ROTA_PLACES, domain_.users);
 }
 
@@ -155,7 +156,7 @@ void Sender::Disband() {
   for (int i = 0; i < kReleased && srn_rota_release(&domain_.rota, wake); ++i) {
   }
   srn_window_widen(&window_);
-  if (!srn_rota_is_far(&domain_.rota)) Share();
+  Share();
 }
 
 bool Sender::TakesPart() const {
@@ -256,8 +257,9 @@ void Sender::LookAtMany() {
   if (!srn_window_is_of_many(&window_)) return;
   const bool free = srn_rota_is_free(&domain_.rota, domain_.when);
   if (!free && !srn_rota_has_few(&domain_.rota, &member_.shift, events_.now())) return;
+  const uint32_t was = window_.cwnd;
   srn_window_widen(&window_);
-  if (free && !srn_rota_is_far(&domain_.rota)) Share();
+  if (free && window_.cwnd != was && !member_.shift.on) Share();
 }
 
 uint32_t Sender::NewestPlain() const {

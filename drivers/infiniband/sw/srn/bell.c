@@ -33,20 +33,13 @@ static void tell(struct srn_qp *qp, bool ring)
 }
 
 /* A program that leaves completions lying does not wait for this request, it streams. The hint spares
- * who waits for each request the lock of its CQ.
+ * who waits for each request the lock of its CQ. (Where few requests have a completion these do not show it:
+ * srn_gather_rang().)
  */
 static bool lags(struct srn_qp *qp)
 {
 	return READ_ONCE(qp->scq->waiting) + 1 >= SRN_GATHER_CQES &&
 	       srn_cq_is_left(qp->scq, SRN_GATHER_CQES);
-}
-
-/* Nor does one that posts on though nothing is told: where few requests have a completion, these do
- * not show it.
- */
-static bool streams(struct srn_qp *qp)
-{
-	return srn_gather_rang(&qp->req.bell.gather, jiffies) || lags(qp);
 }
 
 /* Who has armed a CQ is about to sleep, and polls no more before that. */
@@ -73,11 +66,14 @@ static u32 psns(const struct srn_qp *qp)
 bool srn_bell_gather(struct srn_qp *qp)
 {
 	struct srn_gather *gather = &qp->req.bell.gather;
+	bool rang;
 	u32 tail;
 
 	srn_turn_assert_owned(&qp->turn);
-	if (!READ_ONCE(srn_gather_enabled) || srn_gather_pauses(gather) || !streams(qp) || may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN ||
-	    leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
+	/* A pause first, since a CQ is asked with its lock; but how one rings is noted each time. */
+	rang = srn_gather_rang(gather, jiffies);
+	if (!READ_ONCE(srn_gather_enabled) || srn_gather_pauses(gather) || !(rang || lags(qp)) ||
+	    may_sleep(qp) || srn_gate_qp(qp) != SRN_GATE_OPEN || leaves_path_empty(qp) || !srn_sq_posted(qp, &tail) ||
 	    !srn_gather_begin(gather, qp->sq.fetched, tail, psns(qp)))
 		return false;
 	srn_count(qp->dev, SRN_CNT_GATHERINGS);

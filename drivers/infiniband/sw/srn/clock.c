@@ -168,7 +168,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_clock_set);
 
 unsigned int srn_clock_expired(struct srn_clock *clock)
 {
-	bool fired = clock->armed;
+	bool has_fired = clock->armed && !hrtimer_is_queued(&clock->timer);
 	unsigned int expired = 0, i;
 	ktime_t now = ktime_get();
 
@@ -181,7 +181,7 @@ unsigned int srn_clock_expired(struct srn_clock *clock)
 		}
 	}
 	arm_first(clock);
-	if (fired && !clock->armed && !expired && clock->sets <= SRN_CLOCK_SETS)
+	if (has_fired && !clock->armed && !expired && clock->sets <= SRN_CLOCK_SETS)
 		clock->cancels = SRN_CLOCK_CANCELS;
 	clock->sets = 0;
 	return expired;

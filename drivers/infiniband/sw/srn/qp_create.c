@@ -310,7 +310,7 @@ static void flush_for_good(struct srn_qp *qp)
 /* The order in which a QP ends, the only place that has it: nobody finds it,
  * nothing runs it, nobody refers to it, its memory goes. Each wait is for turns
  * and look-ups, which are short, and for softirqs of a CPU that rings, which end
- * after 2 ms; none is for a peer, a program or a qdisc.
+ * after 2 ms or two ticks; none is for a peer, a program or a qdisc.
  */
 int srn_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {

@@ -34,7 +34,7 @@ void srn_qp_ref_cancel(struct srn_qp_ref *ref);
 void srn_qp_ref_publish(struct srn_qp_ref *ref);
 /** srn_qp_ref_unpublish() - no packet finds the QP any more; may sleep */
 void srn_qp_ref_unpublish(struct srn_qp_ref *ref);
-/** srn_qp_ref_destroy() - drop the first reference, wait for the others (short turns, and softirqs of who rings), free; may sleep */
+/** srn_qp_ref_destroy() - drop the first reference, wait for others (turns, softirqs of who rings), free; may sleep */
 void srn_qp_ref_destroy(struct srn_qp_ref *ref);
 
 /**

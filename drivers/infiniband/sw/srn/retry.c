@@ -200,12 +200,13 @@ static void look_at_many(struct srn_qp *qp, u64 now)
 	const struct srn_rota *rota = &qp->known->path->rota;
 	enum srn_rota_when when = READ_ONCE(qp->dev->rota);
 	bool free = !when || srn_rota_is_free(rota, when);
+	u32 was = qp->window.cwnd;
 
 	if (!free && !srn_rota_has_few(rota, &qp->known->shift, now))
 		return;
 	srn_window_widen(&qp->window);
-	/* If turns have ended all do so at once. */
-	if (free && !srn_rota_is_far(rota))
+	/* If turns have ended all do so at once. Who has a place shares when it finds that. */
+	if (free && qp->window.cwnd != was && !srn_shift_is_on(qp))
 		srn_shift_share(qp);
 }
 

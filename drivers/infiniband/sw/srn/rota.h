@@ -202,7 +202,7 @@ static inline bool srn_rota_is_free(const struct srn_rota *rota, enum srn_rota_w
 	return (when == SRN_ROTA_LOSSY && !READ_ONCE(rota->needed)) || srn_rota_is_far(rota);
 }
 
-/** srn_rota_age() - how long ago, ns, something was lost by a queue; who knows a later @now_ns may have said so since: less than 0 */
+/** srn_rota_age() - ns since something was lost by a queue; less than 0 if somebody has said so at a later time than @now_ns */
 static inline s64 srn_rota_age(const struct srn_rota *rota, u64 now_ns)
 {
 	return now_ns - READ_ONCE(rota->lost_ns);

@@ -35,8 +35,8 @@ static bool is_followed(const struct srn_qp *qp)
 	return qp->sq.fetched - qp->window.at.index > 1;
 }
 
-/* Whether nobody needs turns any more, as when nothing was lost for long. Who has a place sees that before it sends, and
- * tells those that wait. With the lock.
+/* Whether nobody needs turns any more, as when nothing was lost for long: from here on each one sees that. Who has a place
+ * does so before it sends, and tells those that wait. With the lock.
  */
 static bool finds_calm(struct srn_qp *qp)
 {
@@ -146,8 +146,7 @@ static void disband(struct srn_qp *qp)
 		;
 	spin_unlock(&path->rota_lock);
 	srn_window_widen(&qp->window);
-	if (!srn_rota_is_far(&path->rota))
-		srn_shift_share(qp);
+	srn_shift_share(qp);
 }
 
 bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)

@@ -17,14 +17,15 @@ bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe);
 void srn_shift_yield(struct srn_qp *qp);
 
 /**
- * srn_shift_share() - where turns are taken only since something was lost, who has, or had, a place has what 16 share: it goes on
- * with its part of that, as all do
+ * srn_shift_share() - where turns are taken only since something was lost, who has, or had, a place has what 16 share: it
+ * goes on with its part of that, as all do; on a path that is far it is one of few
  */
 static inline void srn_shift_share(struct srn_qp *qp)
 {
 	u32 users = srn_known_users(qp->known->path);
 
-	if (READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY && users > SRN_ROTA_PLACES)
+	if (READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY && users > SRN_ROTA_PLACES &&
+	    !srn_rota_is_far(&qp->known->path->rota))
 		srn_window_share(&qp->window, SRN_ROTA_PLACES, users);
 }
 
@@ -42,7 +43,7 @@ static inline bool srn_shift_are_few(const struct srn_qp *qp)
 	return likely(!qp->known || srn_known_users(qp->known->path) <= SRN_ROTA_FEW);
 }
 
-/** srn_shift_is_on_loss() - whether turns are taken only where something is lost, and they are more than have a place each */
+/** srn_shift_is_on_loss() - whether turns are taken once something is lost, and they are more than have a place each */
 static inline bool srn_shift_is_on_loss(const struct srn_qp *qp)
 {
 	return qp->known && READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY &&

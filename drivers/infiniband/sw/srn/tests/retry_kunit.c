@@ -181,6 +181,7 @@ static void srn_retry_widens_test(struct kunit *test)
 		known = qp->known;
 		qp->dev->rota = rows[i].when;
 		known->path->rota.needed = rows[i].needed;
+		known->path->rota.lost_ns = ktime_get_ns();
 		known->path->rota.taken = rows[i].taken;
 		known->path->rota.far = rows[i].far;
 		known->shift.few_ns = 1;
@@ -200,11 +201,14 @@ static void srn_retry_widens_test(struct kunit *test)
 /* But only to its part, where turns have ended and all do so at once. */
 static void srn_retry_widens_shares_test(struct kunit *test)
 {
-	static const struct { enum srn_rota_when when; u32 users; bool far; u32 cwnd; } rows[] = {
-		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, false, SRN_WINDOW_FEW / 4 },
-		{ SRN_ROTA_LOSSY, SRN_ROTA_PLACES, false, SRN_WINDOW_FEW },
-		{ SRN_ROTA_OFF, 4 * SRN_ROTA_PLACES, false, SRN_WINDOW_FEW },
-		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, true, SRN_WINDOW_FEW },
+	static const struct { enum srn_rota_when when; u32 users, had; bool far, on; u32 cwnd; } rows[] = {
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, 8, false, false, SRN_WINDOW_FEW / 4 },
+		{ SRN_ROTA_LOSSY, SRN_ROTA_PLACES, 8, false, false, SRN_WINDOW_FEW },
+		{ SRN_ROTA_OFF, 4 * SRN_ROTA_PLACES, 8, false, false, SRN_WINDOW_FEW },
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, 8, true, false, SRN_WINDOW_FEW },
+		/* Not what was its part before; nor twice. */
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, SRN_WINDOW_FEW, false, false, SRN_WINDOW_FEW },
+		{ SRN_ROTA_LOSSY, 4 * SRN_ROTA_PLACES, 8, false, true, SRN_WINDOW_FEW },
 	};
 	u32 users, i;
 
@@ -217,9 +221,11 @@ static void srn_retry_widens_shares_test(struct kunit *test)
 		path->rota.far = rows[i].far;
 		qp->dev->rota = rows[i].when;
 		qp->window.many = true;
-		qp->window.cwnd = 8;
-		qp->window.ssthresh = 8;
+		qp->window.cwnd = rows[i].had;
+		qp->window.ssthresh = rows[i].had;
+		qp->known->shift.on = rows[i].on;
 		answer(test, qp, rows[i].far ? 30 * MS : MS, 1);
+		qp->known->shift.on = false;
 		end();
 		KUNIT_EXPECT_FALSE_MSG(test, srn_window_is_of_many(&qp->window), "%d", i);
 		KUNIT_EXPECT_LE_MSG(test, qp->window.cwnd, rows[i].cwnd + 2, "%d", i);

@@ -294,11 +294,11 @@ static void srn_lossy_again_test(struct kunit *test)
 	lose(m, 3, true);
 	KUNIT_EXPECT_EQ(test, ask(m, SRN_ROTA_PLACES), SRN_GATE_SHIFT);
 	/* Which is told in a while, not each time. */
-	pass(m, SRN_ROTA_TELL_NS / 2);
+	pass(m, SRN_ROTA_TELL_NS / 4);
 	was = m->path->rota.lost_ns;
 	lose(m, 3, true);
 	KUNIT_EXPECT_EQ(test, m->path->rota.lost_ns, was);
-	pass(m, SRN_ROTA_TELL_NS / 2);
+	pass(m, SRN_ROTA_TELL_NS);
 	lose(m, 3, true);
 	KUNIT_EXPECT_GE(test, m->path->rota.lost_ns, was);
 	end_all(test, m);
