@@ -500,8 +500,8 @@ void srn_requester_start(struct srn_qp *qp)
 	/* Where nobody asks in silence, something behind what is lost has to tell of it. */
 	if (!srn_qp_holds(qp))
 		qp->window.floor = qp->timeout ? 2 : SRN_WINDOW_FEW;
-	if (srn_shift_is_on_loss(qp))
-		srn_window_start_in_crowd(&qp->window);
+	if (qp->known)
+		qp->known->shift.fresh = srn_shift_is_on_loss(qp);
 	if (qp->peer.sacks)
 		srn_window_set_reach(&qp->window, qp->peer.ahead);
 	qp->order = (struct srn_reorder){};

@@ -73,6 +73,7 @@ struct srn_shift {
 	bool on;		/* has a place: who gives one sets it, the member clears it; lock */
 	bool waits;		/* for one; lock */
 	bool begins;		/* was given one; the member takes that */
+	bool fresh;		/* nothing long has gone yet: it is to begin as one of many; the member's */
 	bool stopped;		/* in this round it had to wait; the member's, as the rest is */
 	bool due;		/* others have waited for its place for long */
 	u32 sent;		/* bytes, since it began */

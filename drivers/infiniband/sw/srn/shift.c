@@ -149,11 +149,25 @@ static void disband(struct srn_qp *qp)
 	srn_shift_share(qp);
 }
 
+/* Small messages, even a pack of them, are no burden: a connection begins as one of many with the first that is long, unless
+ * those have let it grow.
+ */
+static void begin_in_crowd(struct srn_qp *qp)
+{
+	if (qp->window.lent)
+		return;
+	qp->known->shift.fresh = false;
+	if (qp->window.cwnd <= SRN_WINDOW_FEW)
+		srn_window_start_in_crowd(&qp->window);
+}
+
 bool srn_shift_ask(struct srn_qp *qp, const struct srn_wqe *wqe)
 {
 	bool may;
 
 	srn_turn_assert_owned(&qp->turn);
+	if (srn_shift_begins(qp, wqe))
+		begin_in_crowd(qp);
 	if (unlikely(srn_rota_is_free(&qp->known->path->rota, READ_ONCE(qp->dev->rota)))) {
 		if (is_on(qp))
 			disband(qp);

@@ -50,13 +50,19 @@ static inline bool srn_shift_is_on_loss(const struct srn_qp *qp)
 	       srn_known_users(qp->known->path) > SRN_ROTA_PLACES;
 }
 
+/** srn_shift_begins() - whether @wqe is the first of one of many that is not small */
+static inline bool srn_shift_begins(const struct srn_qp *qp, const struct srn_wqe *wqe)
+{
+	return unlikely(qp->known->shift.fresh) && wqe->length > SRN_ROTA_SMALL;
+}
+
 /** srn_shift_may() - whether @wqe, or its next packet, may go; if not a round begins when it may */
 static inline bool srn_shift_may(struct srn_qp *qp, const struct srn_wqe *wqe)
 {
 	if (srn_shift_are_few(qp))
 		return true;
 	/* Who has a place from when turns were taken is to give it up. */
-	if (!srn_shift_is_wanted(qp) && !READ_ONCE(qp->known->shift.on))
+	if (!srn_shift_is_wanted(qp) && !READ_ONCE(qp->known->shift.on) && !srn_shift_begins(qp, wqe))
 		return true;
 	return srn_shift_ask(qp, wqe);
 }

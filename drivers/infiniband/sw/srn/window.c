@@ -89,7 +89,7 @@ EXPORT_SYMBOL_IF_KUNIT(srn_window_start);
 
 void srn_window_start_in_crowd(struct srn_window *w)
 {
-	w->cwnd = max_t(u32, w->floor, BEGIN_IN_CROWD);
+	w->cwnd = min_t(u32, w->cwnd, max_t(u32, w->floor, BEGIN_IN_CROWD));
 }
 EXPORT_SYMBOL_IF_KUNIT(srn_window_start_in_crowd);
 

@@ -304,24 +304,40 @@ static void srn_lossy_again_test(struct kunit *test)
 	end_all(test, m);
 }
 
-/* Many that begin do so with less than one of few. */
+/* Many that begin do so with less than one of few, once they send something long: if that is before they have grown. */
 static void srn_lossy_begins_test(struct kunit *test)
 {
+	static const struct { enum srn_rota_when when; u32 users, length, had, lent, cwnd; bool fresh; } rows[] = {
+		{ SRN_ROTA_LOSSY, USERS, 65536, 16, 0, 2, false },
+		{ SRN_ROTA_LOSSY, USERS, SRN_ROTA_SMALL + 1, 16, 0, 2, false },
+		{ SRN_ROTA_LOSSY, USERS, SRN_ROTA_SMALL, 16, 0, 16, true },
+		{ SRN_ROTA_LOSSY, USERS, 65536, 64, 48, 64, true },
+		{ SRN_ROTA_LOSSY, USERS, 65536, 17, 0, 17, false },
+		{ SRN_ROTA_LOSSY, USERS, 65536, 1, 0, 1, false },
+		{ SRN_ROTA_LOSSY, SRN_ROTA_PLACES, 65536, 16, 0, 16, false },
+		{ SRN_ROTA_OFF, USERS, 65536, 16, 0, 16, false },
+	};
 	struct many *m = new_lossy(test);
 	struct srn_window *w = &m->qp[0]->window;
+	int i;
 
 	own_all(test, m);
-	srn_requester_start(m->qp[0]);
-	KUNIT_EXPECT_EQ(test, w->cwnd, 2u);
-	KUNIT_EXPECT_EQ(test, w->ssthresh, w->most);
-	m->dev->rota = SRN_ROTA_OFF;
-	srn_requester_start(m->qp[0]);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_FEW);
-	m->dev->rota = SRN_ROTA_LOSSY;
-	m->path->users = SRN_ROTA_PLACES;
-	srn_requester_start(m->qp[0]);
-	KUNIT_EXPECT_EQ(test, w->cwnd, SRN_WINDOW_FEW);
-	m->path->users = USERS;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		m->dev->rota = rows[i].when;
+		m->path->users = rows[i].users;
+		srn_requester_start(m->qp[0]);
+		m->path->users = USERS;
+		w->cwnd = rows[i].had;
+		w->lent = rows[i].lent;
+		m->wqe->length = rows[i].length;
+		KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_OPEN);
+		w->lent = 0;
+		KUNIT_EXPECT_EQ_MSG(test, w->cwnd, rows[i].cwnd, "%d", i);
+		KUNIT_EXPECT_EQ(test, w->ssthresh, w->most);
+		/* Once, but for what does not count. */
+		KUNIT_EXPECT_EQ_MSG(test, m->user[0]->shift.fresh, rows[i].fresh, "%d", i);
+	}
+	m->wqe->length = 65536;
 	end_all(test, m);
 }
 
