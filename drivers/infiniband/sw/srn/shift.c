@@ -101,7 +101,7 @@ static void wake(const struct srn_shift *shift)
 	srn_turn_defer(container_of(shift, struct srn_known_user, shift)->turn, SRN_TURN_SQ);
 }
 
-/* With the lock. It may have been given a place just now, and then another one has that. */
+/* With the lock. A place that it has is another one's then, who is told. */
 static void give_up(struct srn_qp *qp)
 {
 	struct srn_shift *next = srn_rota_yield(&qp->known->path->rota, &qp->known->shift);

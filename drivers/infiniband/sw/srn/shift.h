@@ -22,7 +22,7 @@ void srn_shift_yield(struct srn_qp *qp);
  */
 static inline void srn_shift_share(struct srn_qp *qp)
 {
-	u32 users = srn_known_users(qp->known->path);
+	u32 users = srn_known_users(qp->known->path);	/* once: it changes without a lock */
 
 	if (READ_ONCE(qp->dev->rota) == SRN_ROTA_LOSSY && users > SRN_ROTA_PLACES &&
 	    !srn_rota_is_far(&qp->known->path->rota))

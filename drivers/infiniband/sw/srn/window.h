@@ -126,8 +126,9 @@ static inline bool srn_window_is_of_many(const struct srn_window *w)
 void srn_window_start_in_crowd(struct srn_window *w);
 
 /**
- * srn_window_share() - it gave up what @some of @all have for now: if it goes on before it gets that again all do, each
- * with its part
+ * srn_window_share() - it had what @some have at a time, and goes on with its part of that, as @all do
+ *
+ * No less than one of many begins with, and no more than it had. What is lent is not shared.
  */
 void srn_window_share(struct srn_window *w, u32 some, u32 all);
 

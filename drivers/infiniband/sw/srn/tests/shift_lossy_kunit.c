@@ -36,6 +36,14 @@ static void age(struct many *m)
 	pass(m, SRN_ROTA_LATELY_NS);
 }
 
+/* Nothing is run from here on, something was lost, all places are taken, and @wait QPs wait. */
+static void begin_turns(struct kunit *test, struct many *m, int wait)
+{
+	own_all(test, m);
+	lose(m, 3, true);
+	fill(test, m, wait);
+}
+
 static int num_open(struct many *m)
 {
 	int i, num = 0;
@@ -109,9 +117,7 @@ static void srn_lossy_calm_test(struct kunit *test)
 	struct many *m = new_lossy(test);
 	int first = SRN_ROTA_PLACES;
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 1);
+	begin_turns(test, m, 1);
 	age(m);
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, m->qp[first]->known->shift.waits);
@@ -128,9 +134,7 @@ static void srn_lossy_calm_waiter_test(struct kunit *test)
 	struct many *m = new_lossy(test);
 	int first = SRN_ROTA_PLACES;
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 2);
+	begin_turns(test, m, 2);
 	age(m);
 	KUNIT_EXPECT_EQ(test, ask(m, first), SRN_GATE_OPEN);
 	KUNIT_EXPECT_FALSE(test, is_woken(m->qp[first + 1]));
@@ -145,9 +149,7 @@ static void srn_lossy_calm_busy_test(struct kunit *test)
 {
 	struct many *m = new_lossy(test);
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 2);
+	begin_turns(test, m, 2);
 	m->qp[0]->known->shift.sent = SRN_ROTA_QUOTA * SRN_ROTA_ROUNDS;
 	KUNIT_EXPECT_EQ(test, ask(m, 0), SRN_GATE_SHIFT);
 	answer(m, 0);
@@ -210,9 +212,7 @@ static void srn_lossy_share_test(struct kunit *test)
 	struct many *m = new_lossy(test);
 	struct srn_window *w = &m->qp[0]->window;
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 1);
+	begin_turns(test, m, 1);
 	answer(m, 0);
 	w->cwnd = USERS;
 	srn_shift_end_round(m->qp[0]);
@@ -235,9 +235,7 @@ static void srn_lossy_share_calm_test(struct kunit *test)
 	struct srn_window *w;
 	int i;
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 0);
+	begin_turns(test, m, 0);
 	for (i = 0; i < 2; i++) {
 		w = &m->qp[i]->window;
 		w->many = SRN_WINDOW_NOT_OF_MANY;
@@ -287,9 +285,7 @@ static void srn_lossy_again_test(struct kunit *test)
 	struct many *m = new_lossy(test);
 	u64 was;
 
-	own_all(test, m);
-	lose(m, 3, true);
-	fill(test, m, 1);
+	begin_turns(test, m, 1);
 	age(m);
 	lose(m, 3, true);
 	KUNIT_EXPECT_EQ(test, ask(m, SRN_ROTA_PLACES), SRN_GATE_SHIFT);
