@@ -7,12 +7,14 @@
  */
 #include "doorbell.h"
 
+#include <kunit/visibility.h>
 #include <linux/anon_inodes.h>
 #include <linux/bitops.h>
 #include <linux/bottom_half.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/interrupt.h>
+#include <linux/nospec.h>
 #include <linux/preempt.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
@@ -41,6 +43,7 @@ void srn_doorbell_put(struct srn_doorbell *db)
 	xa_destroy(&db->links);
 	kfree(db);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_doorbell_put);
 
 /* False once there is no device to have it. */
 bool srn_doorbell_count(struct srn_doorbell *db, enum srn_counter c)
@@ -68,12 +71,19 @@ void srn_doorbell_set_poller(struct srn_doorbell *db, struct srn_poller *poller)
 	rcu_assign_pointer(db->poller, poller);
 }
 
+static struct srn_qp_ref *find(struct srn_doorbell *db, unsigned long index)
+{
+	if (likely(index < SRN_DOORBELL_FIRST))
+		return rcu_dereference(db->first[array_index_nospec(index, SRN_DOORBELL_FIRST)]);
+	return xa_load(&db->links, index);
+}
+
 static struct srn_qp_ref *get_ref(struct srn_doorbell *db, unsigned long index)
 {
 	struct srn_qp_ref *ref;
 
 	rcu_read_lock();
-	ref = xa_load(&db->links, index);
+	ref = find(db, index);
 	if (ref && !srn_qp_ref_get(ref))
 		ref = NULL;
 	rcu_read_unlock();
@@ -123,6 +133,7 @@ enum srn_heard srn_doorbell_ring(struct srn_doorbell *db, unsigned long index,
 	let_cpu_go();
 	return heard;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_doorbell_ring);
 
 /* What leaves for this machine is received by softirqs of this CPU, before the call returns. What takes
  * longer than they may at once, as what was gathered or a long message often does, is left to
@@ -240,6 +251,7 @@ struct srn_doorbell *srn_doorbell_create(struct srn_dev *dev)
 	}
 	return db;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_doorbell_create);
 
 /* A file that no program sees yet; it has a reference of its own. */
 struct file *srn_doorbell_open(struct srn_doorbell *db)
@@ -258,13 +270,21 @@ int srn_doorbell_add(struct srn_doorbell *db, struct srn_qp_ref *ref, u32 *index
 	int err = xa_alloc(&db->links, index, ref, XA_LIMIT(0, SRN_MAX_QP),
 			   GFP_KERNEL_ACCOUNT);
 
-	return err == -EBUSY ? -ENOSPC : err;
+	if (err < 0)
+		return err == -EBUSY ? -ENOSPC : err;
+	if (*index < SRN_DOORBELL_FIRST)
+		rcu_assign_pointer(db->first[*index], ref);
+	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_doorbell_add);
 
 void srn_doorbell_del(struct srn_doorbell *db, u32 index)
 {
 	/* A doorbell that found the QP a moment ago holds its reference, for which
 	 * the QP's destruction waits.
 	 */
+	if (index < SRN_DOORBELL_FIRST)		/* before it is another's */
+		RCU_INIT_POINTER(db->first[index], NULL);
 	xa_erase(&db->links, index);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_doorbell_del);

@@ -15,12 +15,16 @@ struct srn_dev;
 struct srn_poller;
 struct srn_qp_ref;
 
+/* Doorbell indices that are found in an array as well. */
+#define SRN_DOORBELL_FIRST	32
+
 struct srn_doorbell {
 	refcount_t refs;		/* the context, the descriptor, the poller */
 	struct srn_dev __rcu *dev;	/* NULL once the context is gone */
 	struct srn_poller __rcu *poller; /* likewise; or if there is none */
 	bool polled;			/* there was one from the beginning */
 	struct xarray links;		/* doorbell index -> struct srn_qp_ref, RCU */
+	struct srn_qp_ref __rcu *first[SRN_DOORBELL_FIRST];	/* the first of these again, RCU */
 };
 
 /** srn_doorbell_create() - one with one reference, and no QPs; NULL without memory; may sleep */

@@ -35,13 +35,15 @@ static int __init srn_init(void)
 	err = srn_head_init();
 	if (err)
 		goto err_icrc;
+	err = srn_qpn_init();
+	if (err)
+		goto err_head;
 	srn_cut_init();
 	srn_run_init();
 	srn_dev_init(&srn_dev_ops);
-	srn_qpn_init();
 	err = srn_turn_setup();
 	if (err)
-		goto err_qpn;
+		goto err_run;
 	err = srn_poller_setup();
 	if (err)
 		goto err_turn;
@@ -70,9 +72,10 @@ err_poller:
 	srn_poller_teardown();
 err_turn:
 	srn_turn_teardown();
-err_qpn:
-	srn_qpn_exit();
+err_run:
 	srn_run_exit();
+	srn_qpn_exit();
+err_head:
 	srn_head_exit();
 err_icrc:
 	srn_icrc_exit();
@@ -94,8 +97,8 @@ static void __exit srn_exit(void)
 	srn_fate_exit();
 	srn_poller_teardown();
 	srn_turn_teardown();
-	srn_qpn_exit();
 	srn_run_exit();
+	srn_qpn_exit();
 	srn_icrc_exit();
 	srn_head_exit();
 	rcu_barrier();	/* call_rcu() functions of ours are in this module */

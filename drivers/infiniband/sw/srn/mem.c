@@ -167,7 +167,9 @@ static noinline struct srn_mem *look_up(struct srn_dev *dev, u32 key)
 	if (mem && !get_if_valid(mem, key))
 		mem = NULL;
 	rcu_read_unlock();
-	/* With the reference, which who takes the key away waits for. */
+	/* With the reference, which who takes the key away waits for. BH is disabled: who reads it is on this CPU, but for
+	 * forget(), which compares.
+	 */
 	if (mem)
 		WRITE_ONCE(*recent_of(dev, key), mem);
 	return mem;

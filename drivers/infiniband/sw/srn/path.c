@@ -59,6 +59,20 @@ static int set_addresses(struct srn_path *path, const union ib_gid *sgid,
 	return 0;
 }
 
+void srn_path_set_ip4(struct srn_path *path)
+{
+	if (path->is_v6)
+		return;
+	path->v4.version = 4;
+	path->v4.ihl = sizeof(path->v4) / 4;
+	path->v4.tos = path->tos;
+	path->v4.frag_off = htons(IP_DF);
+	path->v4.ttl = path->ttl;
+	path->v4.protocol = IPPROTO_UDP;
+	path->v4.check = 0;	/* ip_local_out() fills it in; not covered by the ICRC */
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_path_set_ip4);
+
 /* The netdev that owns the source address; it may be an upper of the device's. */
 static int set_oif(struct srn_path *path, const struct ib_gid_attr *sgid)
 {
@@ -98,9 +112,10 @@ int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_
 	path->sport = htons(sport);
 	path->flow_label = htonl(grh->flow_label & IB_GRH_FLOWLABEL_MASK);
 	err = set_addresses(path, &grh->sgid_attr->gid, &grh->dgid);
-	if (!err)
-		err = set_oif(path, grh->sgid_attr);
-	return err;
+	if (err)
+		return err;
+	srn_path_set_ip4(path);
+	return set_oif(path, grh->sgid_attr);
 }
 
 int srn_path_share(struct srn_path *path, gfp_t gfp)

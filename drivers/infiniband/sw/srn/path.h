@@ -41,10 +41,7 @@ struct srn_path {
 	__be32 flow_label;	/* IPv6, 20 bits */
 	int oif;		/* ifindex of the GID's netdev (VLAN or other upper included) */
 	union {
-		struct {
-			__be32 saddr;
-			__be32 daddr;
-		} v4;
+		struct iphdr v4;	/* as it leaves, but for each packet's own: length, id, ECN; srn_path_set_ip4() */
 		struct {
 			struct in6_addr saddr;
 			struct in6_addr daddr;
@@ -67,6 +64,9 @@ struct srn_path {
  */
 int srn_path_init(struct srn_path *path, struct srn_dev *dev, const struct rdma_ah_attr *attr,
 		  u16 sport);
+
+/** srn_path_set_ip4() - what the IPv4 headers of all packets have; addresses, tos and ttl are set, and stay. IPv6: nothing */
+void srn_path_set_ip4(struct srn_path *path);
 
 /**
  * srn_path_share() - let several use it at once

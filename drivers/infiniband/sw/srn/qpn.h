@@ -9,12 +9,15 @@
 
 struct srn_qp;
 
+/* Of so many a CPU remembers where it found them: 2 KiB for each CPU that may be. A power of two. */
+#define SRN_QPN_RECENT	256
+
 /* The reference that keeps a QP alive. An object of its own, since ib_core frees
  * the QP as soon as destroy_qp returns, while RCU readers may still look here.
  */
 struct srn_qp_ref {
 	struct srn_qp *qp;		/* valid while refs is not 0 */
-	u32 qpn;
+	u32 qpn;			/* and a bit that none has, once no look-up finds it any more */
 	refcount_t refs;		/* 0 before it is published, and at the end */
 	struct completion released;
 	struct rcu_head rcu;
@@ -56,7 +59,9 @@ void srn_qp_ref_put(struct srn_qp_ref *ref);
 /** srn_qpn_get() - referenced link of a QPN (not QP1), NULL if there is none. RCU or BH. */
 struct srn_qp_ref *srn_qpn_get(u32 qpn);
 
-void srn_qpn_init(void);
+/** srn_qpn_init() - before anybody looks for a QP, also one who cuts what an earlier module left; 0 or -ENOMEM */
+int srn_qpn_init(void);
+/** srn_qpn_exit() - after that */
 void srn_qpn_exit(void);
 
 #endif

@@ -51,51 +51,35 @@ void *srn_xmit_trailer(struct sk_buff *skb, unsigned int len)
 	return skb_is_nonlinear(skb) ? trailer_frag(skb, len) : skb_put(skb, len);
 }
 
-static void push_udp(struct sk_buff *skb, const struct srn_path *path)
+static void put_udp(struct sk_buff *skb, const struct srn_path *path)
 {
-	struct udphdr *udp;
+	struct udphdr *udp = udp_hdr(skb);
 
-	skb_push(skb, sizeof(*udp));
-	skb_reset_transport_header(skb);
-	udp = udp_hdr(skb);
 	udp->source = path->sport;
 	udp->dest = htons(SRN_UDP_PORT);
-	udp->len = htons(skb->len);
+	udp->len = htons(skb->len - skb_transport_offset(skb));
 	udp->check = 0;		/* the ICRC covers more (annex A17.4.5.1) */
 }
 
 /* A packet alone has id 0: it is an atomic datagram (RFC 6864), never fragmented. In a
  * train the stack counts on from there.
  */
-static void push_ip4(struct sk_buff *skb, const struct srn_path *path, u8 tos, u16 id)
+static void put_ip4(struct sk_buff *skb, const struct srn_path *path, u8 ecn, u16 id)
 {
-	struct iphdr *ip;
+	struct iphdr *ip = ip_hdr(skb);
 
-	skb_push(skb, sizeof(*ip));
-	skb_reset_network_header(skb);
-	ip = ip_hdr(skb);
-	ip->version = 4;
-	ip->ihl = sizeof(*ip) / 4;
-	ip->tos = tos;
+	*ip = path->v4;
+	ip->tos |= ecn;
 	ip->tot_len = htons(skb->len);
 	ip->id = htons(id);
-	ip->frag_off = htons(IP_DF);
-	ip->ttl = path->ttl;
-	ip->protocol = IPPROTO_UDP;
-	ip->check = 0;		/* ip_local_out() fills it in; not covered by the ICRC */
-	ip->saddr = path->v4.saddr;
-	ip->daddr = path->v4.daddr;
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void push_ip6(struct sk_buff *skb, const struct srn_path *path, u8 tos)
+static void put_ip6(struct sk_buff *skb, const struct srn_path *path, u8 ecn)
 {
-	struct ipv6hdr *ip;
+	struct ipv6hdr *ip = ipv6_hdr(skb);
 
-	skb_push(skb, sizeof(*ip));
-	skb_reset_network_header(skb);
-	ip = ipv6_hdr(skb);
-	ip6_flow_hdr(ip, tos, path->flow_label);
+	ip6_flow_hdr(ip, path->tos | ecn, path->flow_label);
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = path->ttl;
@@ -116,14 +100,19 @@ static u8 ecn_of(const struct srn_path *path, u8 opcode)
 
 void srn_xmit_wrap(const struct srn_path *path, struct sk_buff *skb, u16 id)
 {
-	u8 tos = path->tos | ecn_of(path, ((const struct srn_bth *)skb->data)->opcode);
+	u8 ecn = ecn_of(path, ((const struct srn_bth *)skb->data)->opcode);
+	u32 ip_len = path->is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 
-	push_udp(skb, path);
+	skb_push(skb, ip_len + sizeof(struct udphdr));
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, ip_len);
+	put_udp(skb, path);
 	if (path->is_v6)
-		push_ip6(skb, path, tos);
+		put_ip6(skb, path, ecn);
 	else
-		push_ip4(skb, path, tos, id);
+		put_ip4(skb, path, ecn, id);
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_xmit_wrap);
 
 bool srn_xmit_seal(struct srn_path *path, struct sk_buff *skb, u16 id)
 {

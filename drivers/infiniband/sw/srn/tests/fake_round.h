@@ -48,6 +48,7 @@ static inline struct owner *new_owner(struct kunit *test)
 	qp->path.dev = qp->dev;
 	qp->path.v4.saddr = htonl(HERE);
 	qp->path.v4.daddr = htonl(PEER);
+	srn_path_set_ip4(&qp->path);
 	qp->rq.wqe = fake_rwqe(test);
 	fake_reads_room(test, &qp->window);
 	srn_round_init(qp);

@@ -19,7 +19,7 @@ static inline void fake_free_route(void *dst)
 	dst_release(dst);
 }
 
-/* What @path sends is given to @output. */
+/* What @path sends is given to @output. Its family and what packets of it have in front are set. */
 static inline void fake_route(struct kunit *test, struct srn_path *path,
 			      int (*output)(struct net *, struct sock *, struct sk_buff *))
 {
@@ -32,6 +32,7 @@ static inline void fake_route(struct kunit *test, struct srn_path *path,
 	path->route.dst = &rt->dst;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, fake_free_path, path));
 	path->dev->net = &init_net;
+	srn_path_set_ip4(path);
 }
 
 #endif

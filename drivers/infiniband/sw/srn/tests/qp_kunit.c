@@ -312,38 +312,6 @@ static void srn_qp_post_is_the_kernels_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srn_destroy_qp(&qp->ibqp, NULL), 0);
 }
 
-/* A number leads to its QP when that is complete, and until it goes. */
-static void srn_qp_number_test(struct kunit *test)
-{
-	struct srn_qp *qp = fake_qp(test, IB_QPT_RC, IB_QPS_RESET);
-	struct srn_qp_ref *ref = srn_qp_ref_create(qp, 0), *found;
-	u32 qpn;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(ref));
-	qpn = ref->qpn;
-	KUNIT_EXPECT_NULL(test, srn_qpn_get(qpn));
-	srn_qp_ref_publish(ref);
-	found = srn_qpn_get(qpn);
-	KUNIT_EXPECT_PTR_EQ(test, found, ref);
-	if (found)
-		srn_qp_ref_put(found);
-	srn_qp_ref_unpublish(ref);
-	KUNIT_EXPECT_NULL(test, srn_qpn_get(qpn));
-	srn_qp_ref_destroy(ref);
-}
-
-/* Of one that came to nothing the number is free again. */
-static void srn_qp_number_cancelled_test(struct kunit *test)
-{
-	struct srn_qp_ref *ref = srn_qp_ref_create(fake_qp(test, IB_QPT_RC, IB_QPS_RESET), 0);
-	u32 qpn;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(ref));
-	qpn = ref->qpn;
-	srn_qp_ref_cancel(ref);
-	KUNIT_EXPECT_NULL(test, srn_qpn_get(qpn));
-}
-
 static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE_PARAM(srn_qp_state_fail_test, fail_gen_params),
 	KUNIT_CASE(srn_qp_flush_for_good_test),
@@ -353,8 +321,6 @@ static struct kunit_case srn_qp_state_cases[] = {
 	KUNIT_CASE(srn_qp_gone_test),
 	KUNIT_CASE(srn_qp_forgotten_test),
 	KUNIT_CASE_PARAM(srn_qp_refused_test, refused_gen_params),
-	KUNIT_CASE(srn_qp_number_test),
-	KUNIT_CASE(srn_qp_number_cancelled_test),
 	KUNIT_CASE(srn_qp_one_gsi_test),
 	KUNIT_CASE(srn_qp_post_is_the_kernels_test),
 	{}
