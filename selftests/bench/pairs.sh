@@ -130,7 +130,7 @@ counted() {
 }
 
 # What bench/counted holds a commit to: the figures of `guarded NAME`, likewise, are in NAME.json.
-guarded_names="baseline idle connect coupled narrow narrow-coupled itself"
+guarded_names="baseline idle connect coupled narrow narrow-coupled itself queues"
 
 # guarded NAME OPTION...: the shapes are those of shapes.sh.
 guarded() {
@@ -144,5 +144,7 @@ guarded() {
 	# What a doorbell's call receives itself; by ksoftirqd it would be .76.
 	narrow-coupled) narrow coupled counted --only 'send 1 MiB' "${@:2}" ;;
 	itself) counted_pair=srn0,srn0 counted --only 'write 64 KiB' 'read 64 KiB' "${@:2}" ;;
+	# Those of 64 of 10,000 QPs come with these; one QP is in the baseline.
+	queues) counted --queues --only '64 QPs' 10000 "${@:2}" ;;
 	esac
 }
