@@ -11,6 +11,7 @@
 #include "qp.h"
 #include "qpn.h"
 #include "stats.h"
+#include "wire.h"
 
 static bool leases;
 module_param(leases, bool, 0644);
@@ -45,7 +46,8 @@ static void count_orphan(u32 index)
 
 struct srn_mem *srn_lease_get(const struct srn_lease *lease)
 {
-	struct srn_qp_ref *ref = srn_qpn_get(lease->qpn);
+	/* It stands in a packet, which may have been forged: numbers have 24 bits. */
+	struct srn_qp_ref *ref = lease->qpn <= SRN_QPN_MASK ? srn_qpn_get(lease->qpn) : NULL;
 	struct srn_mem *mem;
 
 	if (!ref) {
@@ -58,3 +60,4 @@ struct srn_mem *srn_lease_get(const struct srn_lease *lease)
 	srn_qp_ref_put(ref);
 	return mem;
 }
+EXPORT_SYMBOL_IF_KUNIT(srn_lease_get);

@@ -41,7 +41,7 @@ struct srn_path {
 	__be32 flow_label;	/* IPv6, 20 bits */
 	int oif;		/* ifindex of the GID's netdev (VLAN or other upper included) */
 	union {
-		struct iphdr v4;	/* as it leaves, but for each packet's own: length, id, ECN; srn_path_set_ip4() */
+		struct iphdr v4;	/* as it leaves, but for length, id, ECN, checksum: srn_path_set_ip4() */
 		struct {
 			struct in6_addr saddr;
 			struct in6_addr daddr;

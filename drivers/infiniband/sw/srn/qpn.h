@@ -17,7 +17,7 @@ struct srn_qp;
  */
 struct srn_qp_ref {
 	struct srn_qp *qp;		/* valid while refs is not 0 */
-	u32 qpn;			/* and a bit that none has, once no look-up finds it any more */
+	u32 qpn;			/* with a bit that none has from srn_qp_ref_unpublish() on */
 	refcount_t refs;		/* 0 before it is published, and at the end */
 	struct completion released;
 	struct rcu_head rcu;
@@ -56,7 +56,7 @@ static inline bool srn_qp_ref_get(struct srn_qp_ref *ref)
 
 void srn_qp_ref_put(struct srn_qp_ref *ref);
 
-/** srn_qpn_get() - referenced link of a QPN (not QP1), NULL if there is none. RCU or BH. */
+/** srn_qpn_get() - referenced link of a QPN (not QP1) of 24 bits, NULL if there is none. RCU or BH. */
 struct srn_qp_ref *srn_qpn_get(u32 qpn);
 
 /** srn_qpn_init() - before anybody looks for a QP, also one who cuts what an earlier module left; 0 or -ENOMEM */

@@ -60,7 +60,7 @@ struct wrapped_row {
 	u8 ecn;
 };
 
-/* What is no data is not marked, and who loses what is marked is not told by a datagram. */
+/* Only data of RC may be marked: ACKs are no data, and nobody slows down for marks on datagrams. */
 static const struct wrapped_row wrapped_rows[] = {
 	{ "data", IB_OPCODE_RC_SEND_ONLY, INET_ECN_ECT_0 },
 	{ "ACK", IB_OPCODE_RC_ACKNOWLEDGE, 0 },

@@ -19,7 +19,7 @@ static inline void fake_free_route(void *dst)
 	dst_release(dst);
 }
 
-/* What @path sends is given to @output. Its family and what packets of it have in front are set. */
+/* What @path sends is given to @output. The caller has set is_v6, tos and ttl. */
 static inline void fake_route(struct kunit *test, struct srn_path *path,
 			      int (*output)(struct net *, struct sock *, struct sk_buff *))
 {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Numbers, and where CPUs found them lately. No QP is looked into: what names it stands for it. */
+#include "../lease.h"
 #include "../qpn.h"
+#include "../wire.h"
 
 #include <kunit/test.h>
+#include <linux/bottom_half.h>
 #include <linux/cpumask.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
@@ -48,8 +51,7 @@ static bool leads_to(u32 qpn, const struct srn_qp_ref *want)
 
 	for_each_online_cpu(cpu) {
 		for (i = 0; i < 2; i++) {
-			smp_call_function_single(cpu, look, &l, true);
-			if (l.found != want)
+			if (smp_call_function_single(cpu, look, &l, true) || l.found != want)
 				return false;
 		}
 	}
@@ -109,6 +111,25 @@ static void srn_qpn_held_test(struct kunit *test)
 	srn_qp_ref_destroy(ref);
 }
 
+/* The bit that says so is in no number that may be asked for: a packet's that was forged is refused before. */
+static void srn_qpn_forged_test(struct kunit *test)
+{
+	struct srn_qp_ref *ref = srn_qp_ref_create(NULL, 0);
+	struct srn_lease lease = { .device = U32_MAX };
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ref));
+	srn_qp_ref_publish(ref);
+	KUNIT_EXPECT_TRUE(test, leads_to(ref->qpn, ref));
+	srn_qp_ref_unpublish(ref);
+	lease.qpn = ref->qpn;
+	KUNIT_EXPECT_GT(test, lease.qpn, SRN_QPN_MASK);
+	local_bh_disable();
+	KUNIT_EXPECT_NULL(test, srn_lease_get(&lease));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, refcount_read(&ref->refs), 1);
+	srn_qp_ref_destroy(ref);
+}
+
 /* Two that share a slot: each number leads to its own, also once the one is gone that was not found there last. */
 static void srn_qpn_neighbours_test(struct kunit *test)
 {
@@ -116,7 +137,8 @@ static void srn_qpn_neighbours_test(struct kunit *test)
 	u32 qpn = first->qpn;
 	int i;
 
-	for (i = 0; i < SRN_QPN_RECENT; i++)
+	/* Numbers go on after the last one with the first, and others may take some meanwhile. */
+	for (i = 0; i < 4 * SRN_QPN_RECENT && (!i || last->qpn % SRN_QPN_RECENT != qpn % SRN_QPN_RECENT); i++)
 		last = new_ref(test);
 	KUNIT_ASSERT_EQ(test, qpn % SRN_QPN_RECENT, last->qpn % SRN_QPN_RECENT);
 	for (i = 0; i < 2; i++) {
@@ -132,6 +154,7 @@ static struct kunit_case srn_qpn_cases[] = {
 	KUNIT_CASE(srn_qpn_found_test),
 	KUNIT_CASE(srn_qpn_cancelled_test),
 	KUNIT_CASE(srn_qpn_held_test),
+	KUNIT_CASE(srn_qpn_forged_test),
 	KUNIT_CASE(srn_qpn_neighbours_test),
 	{}
 };
