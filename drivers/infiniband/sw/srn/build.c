@@ -27,7 +27,7 @@ struct sk_buff *srn_build(u8 opcode, unsigned int flags, u32 dqpn, u32 psn, u32 
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, room);
-	bth = __skb_put(skb, sizeof(*bth));
+	bth = __skb_put(skb, sizeof(*bth));	/* the room is there */
 	bth->opcode = opcode;
 	/* MigReq set: the path is the migrated one, as it is without APM. */
 	bth->flags = SRN_BTH_MIGREQ | (flags & SRN_BUILD_SE ? SRN_BTH_SE : 0);
