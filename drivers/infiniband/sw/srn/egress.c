@@ -18,13 +18,27 @@
 
 #define QDISCS	1024
 
-/* Whoever has turned segmentation offload off wants to see packets. And what the route
- * puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
+/* Whoever has turned segmentation offload off wants to see packets, and so does who has turned gathering off, without
+ * which the kernel takes segmentation away. But that a netdev can't gather is nobody's wish: virtio can't without
+ * VIRTIO_NET_F_CSUM (QEMU's sockets and user networks), and neither can a VLAN on it. The stack cuts what comes there
+ * all the same, into packets of one piece; but not what has a list, where the netdev says that it takes lists.
+ */
+static bool wants_packets(const struct net_device *ndev)
+{
+	bool may_gather;
+
+	if (likely(ndev->features & NETIF_F_GSO))
+		return false;
+	may_gather = !(ndev->hw_features & NETIF_F_SG) || ndev->wanted_features & NETIF_F_SG;
+	return !may_gather || !(ndev->wanted_features & NETIF_F_GSO) || ndev->features & NETIF_F_FRAGLIST;
+}
+
+/* And what the route puts in front of each must fit (see SRN_BUILD_LOWER): of transformations and light-weight
  * tunnels it does not say how much that is.
  */
 bool srn_egress_fits(const struct dst_entry *dst)
 {
-	if (!(dst->dev->features & NETIF_F_GSO) || dst->lwtstate || dst_xfrm(dst))
+	if (wants_packets(dst->dev) || dst->lwtstate || dst_xfrm(dst))
 		return false;
 	return LL_RESERVED_SPACE(dst->dev) + dst->header_len <= SRN_BUILD_LOWER;
 }

@@ -23,11 +23,22 @@ struct route_row {
 	bool gso, lwt;
 	u16 needed, header;
 	bool fits;
+	/* Where segmentation is off: what the netdev could do, what is to be on, and what else is. */
+	u64 could, wanted, has;
 };
+
+#define GSO	NETIF_F_GSO
+#define SG	NETIF_F_SG
 
 static const struct route_row route_rows[] = {
 	{ "plain", true, false, 0, 0, true },
-	{ "segmentation is off", false, false, 0, 0, false },
+	{ "segmentation is off", false, false, 0, 0, false, GSO | SG, SG },
+	{ "gathering is off", false, false, 0, 0, false, GSO | SG, GSO },
+	{ "nothing is gathered", false, false, 0, 0, true, GSO, GSO },
+	{ "nothing is gathered below", false, false, 0, 0, true, GSO | SG, GSO | SG },
+	{ "nothing is gathered below, but lists", false, false, 0, 0, false, GSO | SG, GSO | SG, NETIF_F_FRAGLIST },
+	{ "nothing is gathered, and segmentation is off", false, false, 0, 0, false, GSO, 0 },
+	{ "nothing is gathered, and headers are long", false, false, 600, 0, false, GSO, GSO },
 	{ "a tunnel", true, false, 100, 0, true },
 	{ "a light-weight tunnel", true, true, 0, 0, false },
 	{ "a netdev with long headers", true, false, 600, 0, false },
@@ -45,7 +56,9 @@ static void srn_egress_fits_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->hard_header_len = ETH_HLEN;
-	dev->features = row->gso ? NETIF_F_GSO : 0;
+	dev->features = row->gso ? NETIF_F_GSO : row->has;
+	dev->hw_features = row->could;
+	dev->wanted_features = row->wanted;
 	dev->needed_headroom = row->needed;
 	dst.header_len = row->header;
 	dst.lwtstate = row->lwt ? &lwt : NULL;
