@@ -26,14 +26,14 @@ class Beside : public Dumbbell {
 };
 
 // Of what is on the wire, of which a rate is one: frames are counted with their headers, of which
-// small messages have more. The goal is 0.9 to 1.1. It has 1.13 in two runs (0.93 of the bytes of
-// messages): the upper one is a bound against becoming worse. (Where each mark on a
+// small messages have more. The goal is 0.9 to 1.1, and it has that; but runs differ: the upper one
+// is a bound against becoming worse. (With an rp_ai_rate of 2 it was 1.26. Where each mark on a
 // short packet is told of it is 0.32; where of so many bytes of them one is, in turn and not by
 // lot, 0.76 to 0.85.)
 TEST_F(Beside, SmallMessagesHaveTheirPart) {
   constexpr uint32_t kSmall = 256, kLarge = 4096, kMtu = 1024;
   constexpr int kOthers = 3;
-  constexpr double kLeast = 0.9, kRegression = 1.4;
+  constexpr double kLeast = 0.9, kRegression = 1.2;
   std::vector<Host> last;
   last.push_back(std::move(from_.back()));
   from_.pop_back();

@@ -151,10 +151,10 @@ TEST_F(Marked, Incast) {
   printf("# 64 to 1: %.3f of the wire in all\n", kRounds * 64 * 65536.0 / (Now() - begin) / kWire);
 }
 
-// The goal is a quarter of a half, 0.125. It is not reached: this is a bound against becoming
+// The goal is a quarter of a half, 0.125, which not each run has: this is a bound against becoming
 // worse.
 TEST_F(Marked, BesideDctcp) {
-  constexpr double kRegression = 0.06;
+  constexpr double kRegression = 0.11;
   constexpr double kFrame = 1024 + 58;
   Flows flows(from_, to_, {.count = 1});
   Shell("ip netns exec d iperf3 -s -1 -D");

@@ -21,6 +21,8 @@ static_assert(SRN_DCQCN_ONE == 1 << ALPHA_SHIFT);
 #define BYTE_STEPS	8
 /* How far a target moves in a step, at most: this part of the rate, */
 #define PART_SHIFT	5
+/* a part that grows with the square of the rate from here on, until that is twice as much, */
+#define SLOW		srn_rate_of_mbps(18)
 /* and a tenth of a Mb/s, where that is more. */
 #define LEAST_MOVE	(srn_rate_of_mbps(1) / 10)
 /* Nobody sends more, and products with what it is multiplied by here fit. */
@@ -146,11 +148,21 @@ void srn_dcqcn_cnp(struct srn_dcqcn *d, const struct srn_cc_params *p, u64 now_n
 EXPORT_SYMBOL_IF_KUNIT(srn_dcqcn_cnp);
 
 /* Many that share a link, each slow, would together rise by as much as one alone does in many steps, and the
- * queue with them.
+ * queue with them. But who has little beside a flow that rises by a packet in a round trip, as TCP's do, would keep
+ * little.
  */
+static u64 part_of(u64 rate)
+{
+	u64 by = clamp(rate, SLOW, 2 * SLOW);
+
+	if (by == 2 * SLOW)
+		return rate >> (PART_SHIFT - 2);
+	return div_u64(div_u64((rate >> PART_SHIFT) * by, SLOW) * by, SLOW);
+}
+
 static u64 move_of(const struct srn_dcqcn *d, u32 mbps)
 {
-	return min(srn_rate_of_mbps(mbps), max(d->rate >> PART_SHIFT, LEAST_MOVE));
+	return min(srn_rate_of_mbps(mbps), max(part_of(d->rate), LEAST_MOVE));
 }
 
 /* Half of the way to the target, which moves: first not at all, then a little, and, where steps by

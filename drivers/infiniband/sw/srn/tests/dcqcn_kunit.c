@@ -187,9 +187,20 @@ static bool model_due(const struct model *m, int *from, u64 now, u32 micros)
 	return true;
 }
 
+static u64 model_part(u64 rate)
+{
+	u64 slow = 18 * MBIT;
+
+	if (rate <= slow)
+		return rate / 32;
+	if (rate >= 2 * slow)
+		return rate / 8;
+	return rate / 32 * rate / slow * rate / slow;
+}
+
 static u64 model_move(const struct model *m, u32 mbps)
 {
-	return min(mbps * MBIT, max(m->rate / 32, MBIT / 10));
+	return min(mbps * MBIT, max(model_part(m->rate), MBIT / 10));
 }
 
 static void model_step(struct model *m, const struct srn_cc_params *p)
@@ -317,6 +328,8 @@ static void srn_dcqcn_model_test(struct kunit *test)
 		p->rp_gd = 10 + seed % 3;
 		p->rp_min_dec_fac = 30 + 5 * seed;
 		p->rp_threshold = seed;
+		p->rp_ai_rate = 1 + seed % 2;
+		p->rp_hai_rate = 5;
 		play(test, m, p, seed);
 	}
 }
