@@ -65,6 +65,19 @@ static bool is_calm(const struct srn_qp *qp)
 	       !srn_shift_is_on(qp);
 }
 
+/* All that is out was asked about, and was not out before. (Behind silence some of it may not have been; then a probe
+ * asks.) Half of it or more stands in queues, which are not empty before the rest may go: where the way is long it is
+ * the window that limits, and each wait would take its time.
+ */
+bool srn_asking_waits_for_room(const struct srn_qp *qp)
+{
+	const struct srn_window *w = &qp->window;
+
+	return srn_window_is_nearly_full(w) && !w->unasked && w->at.psn == w->end && w->cwnd <= w->full &&
+	       srn_crowd_is_half_queue(&w->crowd) && !srn_window_reads(w) && !qp->retry.probes && is_calm(qp);
+}
+EXPORT_SYMBOL_IF_KUNIT(srn_asking_waits_for_room);
+
 /* Nothing that left before counts on it. */
 static bool is_alone(const struct srn_qp *qp)
 {

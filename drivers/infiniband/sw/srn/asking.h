@@ -35,6 +35,17 @@ bool srn_asking_needs(const struct srn_qp *qp, const struct srn_plan *plan);
 enum srn_asking srn_asking_of(const struct srn_qp *qp, const struct srn_wqe *wqe,
 			      const struct srn_plan *plan, bool follows);
 
+/**
+ * srn_asking_waits_for_room() - a round begins: whether so little may go that it waits for answers on their way
+ *
+ * What fills the window asks for an answer (srn_asking_needs()). Where each answer lets a few go, these few are
+ * answered by themselves in turn: on a wire a burst for the device, an interrupt and a pass of the stack at both
+ * ends, for as long as the stream goes on. Who waits until a quarter of the window is free sends that at once, in
+ * the manner of tcp_tso_should_defer(); it is waited for however little is posted. If the answers are lost a probe
+ * asks. Owner of the turn.
+ */
+bool srn_asking_waits_for_room(const struct srn_qp *qp);
+
 /** srn_asking_sent() - the planned packets have left, and asked as @asking says; owner of the turn */
 void srn_asking_sent(struct srn_lazy *lazy, const struct srn_plan *plan, enum srn_asking asking);
 

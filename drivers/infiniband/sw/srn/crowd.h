@@ -118,6 +118,16 @@ bool srn_crowd_is_old(const struct srn_crowd *c, u64 now_ns);
 /** srn_crowd_has_room() - nothing queues; or where queues are minded, not much of what may */
 bool srn_crowd_has_room(const struct srn_crowd *c);
 
+/**
+ * srn_crowd_is_half_queue() - whether the last answer waited for half of its time or more, whoever else stands there
+ *
+ * Not if it is not known how long the path is.
+ */
+static inline bool srn_crowd_is_half_queue(const struct srn_crowd *c)
+{
+	return c->delay_ns >= c->least_ns;
+}
+
 /** srn_crowd_few() - as good as nothing is out any more: the last delay says nothing of what comes */
 static inline void srn_crowd_few(struct srn_crowd *c)
 {

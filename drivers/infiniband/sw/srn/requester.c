@@ -412,8 +412,17 @@ static void run_again(struct srn_qp *qp, int *budget)
 		srn_react_wait(qp, SRN_PACE_REQUESTS, ktime_get_ns());
 }
 
+/* What is done here needs none, nor does what asks for answers, which is little. */
+static bool needs_room(const struct srn_wqe *wqe)
+{
+	return !srn_wqe_is_local(wqe) && !srn_wqe_is_answered(wqe);
+}
+
 static bool run(struct srn_qp *qp, int *budget)
 {
+	bool waits = srn_asking_waits_for_room(qp);
+	struct srn_wqe *wqe;
+
 	if (unlikely(qp->score || qp->gaps || srn_resend_any(&qp->resend)) &&
 	    srn_gate_qp(qp) == SRN_GATE_OPEN) {
 		run_again(qp, budget);
@@ -427,7 +436,11 @@ static bool run(struct srn_qp *qp, int *budget)
 			return false;
 		if (*budget <= 0)
 			return true;
-		if (!step(qp, srn_sq_wqe(&qp->sq, qp->window.at.index), budget))
+		wqe = srn_sq_wqe(&qp->sq, qp->window.at.index);
+		/* It was fetched, so that the program need not ring for what is behind it (bell.c). */
+		if (unlikely(waits) && needs_room(wqe))
+			return false;
+		if (!step(qp, wqe, budget))
 			return false;
 	}
 	return false;

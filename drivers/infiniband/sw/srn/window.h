@@ -329,6 +329,12 @@ static inline bool srn_window_is_full(const struct srn_window *w, u32 npsn)
 	       srn_window_inflight(w) + npsn > srn_window_reach(w);
 }
 
+/** srn_window_is_nearly_full() - whether less than a quarter of it is free */
+static inline bool srn_window_is_nearly_full(const struct srn_window *w)
+{
+	return srn_window_load(w) + w->cwnd / 4 > w->cwnd;
+}
+
 /** srn_window_takes_read() - whether a READ that takes no more than the window has may follow */
 static inline bool srn_window_takes_read(const struct srn_window *w)
 {
