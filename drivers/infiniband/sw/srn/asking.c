@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a requester asks for an ACK: with which packets, and what it does where the last one did not ask. */
+/* When a requester asks for an ACK: with which packets, what it does where the last one did not ask, and when it waits
+ * for what it asked before it sends more.
+ */
 #include "asking.h"
 
 #include <kunit/visibility.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which packets of a requester ask for an ACK (Documentation/wire.rst, Requester). */
+/* Which packets of a requester ask for an ACK, and when it waits for those (Documentation/wire.rst, Requester). */
 #ifndef SRN_ASKING_H
 #define SRN_ASKING_H
 

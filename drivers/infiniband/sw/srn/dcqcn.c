@@ -155,7 +155,7 @@ static u64 part_of(u64 rate)
 {
 	u64 by = clamp(rate, SLOW, 2 * SLOW);
 
-	if (by == 2 * SLOW)
+	if (by == 2 * SLOW)	/* and of slower ones products fit */
 		return rate >> (PART_SHIFT - 2);
 	return div_u64(div_u64((rate >> PART_SHIFT) * by, SLOW) * by, SLOW);
 }
